@@ -1,0 +1,56 @@
+# Every command of the project. Needs Python >= 3.10 and make; everything else is installed into .venv.
+
+PYTHON ?= python3
+# Extra arguments of pip. On Linux, the small CPU build of torch:
+#   make test PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu"
+PIP_FLAGS ?=
+PYTEST_FLAGS ?= -n 2 -q
+DEMO ?= specs/gpt2.yaml
+
+ifeq ($(OS),Windows_NT)
+bin := .venv/Scripts
+else
+bin := .venv/bin
+endif
+ready := .venv/.ready
+
+# Two test workers share the cores: one thread each is faster, and the same numbers everywhere.
+export OMP_NUM_THREADS := 1
+export TOKENIZERS_PARALLELISM := false
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint regen check clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(ready) ## set up, build a model from its spec, verify it, say where the file is
+	$(bin)/specc build $(DEMO)
+	$(bin)/specc verify $(DEMO)
+	@echo "The model is one file: generated/$(notdir $(DEMO:.yaml=.py))"
+
+test: $(ready) ## set up and run the whole suite
+	$(bin)/python -m pytest $(PYTEST_FLAGS)
+
+lint: $(ready) ## ruff, black and mypy strict on the compiler, the tests' style and the generated files
+	$(bin)/ruff check .
+	$(bin)/black --check --quiet compiler tests
+	$(bin)/mypy
+	$(bin)/ruff check --isolated --target-version py310 --select E,F,I,UP,B,SIM,RET,C4,PIE generated
+	$(bin)/black --check --quiet --line-length 88 generated
+	$(bin)/mypy --strict --no-warn-return-any --config-file= generated
+
+regen: $(ready) ## write generated/ anew from specs/
+	$(bin)/specc build
+
+check: $(ready) ## would regen change anything?
+	$(bin)/specc check
+
+clean: ## remove .venv and every cache
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(ready): pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(bin)/python -m pip install --quiet --upgrade --constraint constraints.txt $(PIP_FLAGS) --editable ".[verify,test]"
+	@touch $@

@@ -1,0 +1,17 @@
+"""The command `specc`: the only room that prints or exits.
+
+Exit codes: 0 fine, 1 drift or a failed check, 2 a bad spec, an unreadable file or wrong usage, 3 an internal error,
+130 stopped by Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+from specc.cli.guard import guarded
+
+
+def main() -> NoReturn:
+    """Run the command line of this process and exit."""
+    sys.exit(guarded(sys.argv[1:]))

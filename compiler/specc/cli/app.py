@@ -1,0 +1,126 @@
+"""The verbs and their options. Each does its work in a module of its own, imported when it is called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from specc.cli.failure import Code
+from specc.cli.out import say
+from specc.cli.table import Format
+
+app = typer.Typer(
+    help="Compile transformer specs (YAML) to standalone, verified PyTorch files.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Specs = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[SPEC|DIR]...", help="Specs, or folders of specs.", show_default=False),
+]
+Output = Annotated[
+    str | None,
+    typer.Option("-o", "--output", metavar="DIR|FILE|-", help="Where to; - is stdout.", show_default=False),
+]
+Strict = Annotated[
+    bool,
+    typer.Option("--strict", help="Refuse a choice that the ledger does not account for."),
+]
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from specc import __version__
+
+        say(f"specc {__version__}")
+        raise typer.Exit
+
+
+def _end(code: Code) -> None:
+    if code is not Code.FINE:
+        raise typer.Exit(code)
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Compile transformer specs (YAML) to standalone, verified PyTorch files."""
+
+
+@app.command()
+def init(
+    name: Annotated[str, typer.Argument(help="Of the model: lower case, a Python name.")],
+    style: Annotated[
+        str, typer.Argument(metavar='["STYLE WORDS"]', help='"decoder, pre-norm, rms norm, rotary"')
+    ] = "",
+) -> None:
+    """Write a commented spec to start from."""
+    from specc.cli.init import init as run
+
+    _end(run(name, style))
+
+
+@app.command()
+def build(
+    specs: Specs = None,
+    output: Output = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite files that were edited by hand.")
+    ] = False,
+    strict: Strict = False,
+) -> None:
+    """Compile specs. Without an argument: what [tool.specc] in pyproject.toml names."""
+    from specc.cli.build import build as run
+
+    _end(run(specs or [], output, force=force, strict=strict))
+
+
+@app.command()
+def check(specs: Specs = None, output: Output = None, strict: Strict = False) -> None:
+    """Show as a diff what a build would change. Exit code 1 when there is something."""
+    from specc.cli.check import check as run
+
+    _end(run(specs or [], output, strict=strict))
+
+
+@app.command()
+def verify(
+    specs: Annotated[list[Path], typer.Argument(metavar="SPEC...", help="The specs to verify.")],
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", help="Check this file against the spec, not a fresh build."),
+    ] = None,
+    format: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,  # noqa: A002
+) -> None:
+    """Prove that a generated file computes what its spec says. Needs torch."""
+    from specc.cli.verify import verify as run
+
+    _end(run(specs, file, format))
+
+
+@app.command()
+def explain(
+    subject: Annotated[str, typer.Argument(metavar="SPEC|FIELD", help="A spec, or such as norm.eps.")],
+) -> None:
+    """Show a spec with every default written out, or what a field means."""
+    from specc.cli.explain import explain as run
+
+    _end(run(subject))
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the language, for editors."""
+    from specc.cli.schema import schema as run
+
+    _end(run())

@@ -1,0 +1,29 @@
+"""`specc build`: compile, then write what is missing or changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from specc.cli.compiling import compile_all, plan_for
+from specc.cli.failure import Code, Failure
+from specc.cli.out import say, say_bytes
+from specc.cli.sources import Stdout, select
+from specc.emit import EmitError, write
+
+
+def build(arguments: Sequence[Path], output: str | None, *, force: bool, strict: bool) -> Code:
+    """Write the files of these specs. Raises `Failure`, and then nothing was written."""
+    selection = select(arguments, output)
+    artifacts = compile_all(selection.specs, strict=strict)
+    if isinstance(selection.target, Stdout):
+        say_bytes(artifacts[0].text)
+        return Code.FINE
+    plan = plan_for(artifacts, selection.target, orphans=False)
+    try:
+        written = write(plan, force=force)
+    except EmitError as error:
+        raise Failure(str(error)) from error
+    for entry in plan.entries:
+        say(f"{'wrote' if entry in written else 'as it was:'} {entry.file}")
+    return Code.FINE

@@ -1,0 +1,53 @@
+"""Compiles many specs for a verb: all their errors are shown in one run, and one error stops everything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from specc.artifact import Artifact
+from specc.cli.failure import Failure
+from specc.cli.out import complain
+from specc.cli.sources import File, Folder, Target
+from specc.diagnostics import SpecError
+from specc.emit import EmitError, Plan, plan
+from specc.pipeline import compile_spec
+
+
+def compile_all(specs: Sequence[Path], *, strict: bool) -> tuple[Artifact, ...]:
+    """One artifact a spec. Raises `SpecError` for one bad spec, `Failure` after complaining about each of several."""
+    artifacts: dict[Path, Artifact] = {}
+    bad: list[SpecError] = []
+    for spec in specs:
+        try:
+            artifacts[spec] = compile_spec(spec, strict=strict)
+        except SpecError as error:
+            bad.append(error)
+    if bad and len(specs) == 1:
+        raise bad[0]
+    if bad:
+        for error in bad:
+            complain(str(error))
+        raise Failure(f"{len(bad)} of {len(specs)} specs do not compile")
+    _refuse_twins(artifacts)
+    return tuple(artifacts.values())
+
+
+def plan_for(artifacts: Sequence[Artifact], target: Folder | File, *, orphans: bool) -> Plan:
+    """Compare with what lies at the target. Raises `Failure`."""
+    try:
+        if isinstance(target, File):
+            (artifact,) = artifacts
+            renamed = Artifact(target.path.name, artifact.text)
+            return plan([renamed], target.path.parent)
+        return plan(artifacts, target.path, orphans=orphans)
+    except EmitError as error:
+        raise Failure(str(error)) from error
+
+
+def _refuse_twins(artifacts: dict[Path, Artifact]) -> None:
+    seen: dict[str, Path] = {}
+    for spec, artifact in artifacts.items():
+        twin = seen.setdefault(artifact.path.casefold(), spec)
+        if twin != spec:
+            raise Failure(f"{twin} and {spec} both give {artifact.path}: change the name in one of them")

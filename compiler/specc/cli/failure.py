@@ -1,0 +1,23 @@
+"""What a verb raises to stop with one clear message: wrong usage, or something on disk that is not as it should be."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """How the process ends."""
+
+    FINE = 0
+    DRIFT = 1
+    BAD_INPUT = 2
+    INTERNAL = 3
+    INTERRUPTED = 130
+
+
+class Failure(Exception):
+    """One message for a person, and the exit code that goes with it."""
+
+    def __init__(self, message: str, code: Code = Code.BAD_INPUT) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,1 @@
+"""The intermediate representation: frozen dataclasses in which nothing is left to decide."""

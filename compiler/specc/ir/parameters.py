@@ -1,0 +1,190 @@
+"""The trained tensors of a model: path in the `state_dict`, shape and initialisation, from the IR alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from specc.ir.exhaustive import assert_never
+
+from specc.ir.attention import Attention, FusedProjection, QkL2Norm, QkNorm, SeparateProjections
+from specc.ir.block import Block, Embedding, Stack, TokenInput
+from specc.ir.feed_forward import FeedForward, Glu, Mlp
+from specc.ir.heads import (
+    ClassifierHead,
+    FeaturesHead,
+    Head,
+    LanguageModelHead,
+    MaskedLanguageModelHead,
+    Tied,
+)
+from specc.ir.init import ONES, ZEROS, Init
+from specc.ir.layers import LayerNorm, Linear, Norm, NormWeight, RmsNorm
+from specc.ir.model import Model
+from specc.ir.positions import LearnedPosition
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One trained tensor."""
+
+    path: str
+    shape: tuple[int, ...]
+    init: Init
+
+    @property
+    def count(self) -> int:
+        return prod(self.shape)
+
+
+def parameters(model: Model) -> tuple[Parameter, ...]:
+    """Every parameter once: a shared or tied tensor has one path."""
+    found: dict[str, Parameter] = {}
+    for parameter in _model(model):
+        found.setdefault(parameter.path, parameter)
+    return tuple(found.values())
+
+
+def parameter_count(model: Model) -> int:
+    """The closed form that the live module must equal."""
+    return sum(parameter.count for parameter in parameters(model))
+
+
+def _model(model: Model) -> Iterator[Parameter]:
+    for stack in model.stacks:
+        yield from _stack(stack)
+    for head in model.heads:
+        yield from _head(head)
+
+
+def _stack(stack: Stack) -> Iterator[Parameter]:
+    if isinstance(stack.input, TokenInput):
+        yield from _input(stack.input)
+    for i, layer in enumerate(stack.layers):
+        yield from _block(layer.block, f"{stack.layers_name}.{i}.")
+    if stack.final_norm is not None:
+        yield from norm_parameters(stack.final_norm, "")
+
+
+def _input(part: TokenInput) -> Iterator[Parameter]:
+    yield from _embedding(part.embedding)
+    if part.types is not None:
+        yield from _embedding(part.types)
+    if isinstance(part.position, LearnedPosition):
+        table = part.position
+        shape = (table.size.value + table.offset, table.width.value)
+        yield Parameter(f"{table.name}.weight", shape, table.init)
+    if part.norm is not None:
+        yield from norm_parameters(part.norm, "")
+
+
+def _embedding(part: Embedding) -> Iterator[Parameter]:
+    yield Parameter(f"{part.name}.weight", (part.rows.value, part.width.value), part.init)
+
+
+def _block(block: Block, prefix: str) -> Iterator[Parameter]:
+    for sublayer in block.sublayers:
+        for norm in (sublayer.pre, sublayer.post, sublayer.out):
+            if norm is not None:
+                yield from norm_parameters(norm, prefix)
+        body = sublayer.body
+        if isinstance(body, Attention):
+            yield from attention_parameters(body, f"{prefix}{sublayer.name}.")
+        else:
+            yield from feed_forward_parameters(body, f"{prefix}{sublayer.name}.")
+
+
+def attention_parameters(part: Attention, prefix: str) -> Iterator[Parameter]:
+    """The parameters of one attention whose module path is `prefix`, dot included."""
+    match part.projections:
+        case SeparateProjections(q, k, v):
+            for linear in (q, k, v):
+                yield from linear_parameters(linear, prefix)
+        case FusedProjection(qkv):
+            yield from linear_parameters(qkv, prefix)
+        case _:
+            assert_never(part.projections)
+    yield from linear_parameters(part.output, prefix)
+    match part.qk_norm:
+        case QkNorm(_, q_norm, k_norm):
+            yield from norm_parameters(q_norm, prefix)
+            yield from norm_parameters(k_norm, prefix)
+        case QkL2Norm(_, temperature):
+            if temperature is not None:
+                shape = (temperature.n_heads.value,)
+                yield Parameter(prefix + temperature.name, shape, temperature.init)
+        case None:
+            pass
+        case _:
+            assert_never(part.qk_norm)
+
+
+def feed_forward_parameters(part: FeedForward, prefix: str) -> Iterator[Parameter]:
+    """The parameters of one feed-forward whose module path is `prefix`, dot included."""
+    match part:
+        case Mlp():
+            linears: tuple[Linear, ...] = (part.up, part.down)
+        case Glu():
+            linears = (part.gate, part.up, part.down)
+        case _:
+            assert_never(part)
+    for linear in linears:
+        yield from linear_parameters(linear, prefix)
+
+
+def linear_parameters(part: Linear, prefix: str) -> Iterator[Parameter]:
+    """The weight [outputs, inputs] and, if there is one, the bias [outputs]."""
+    shape = (part.outputs.value, part.inputs.value)
+    yield Parameter(f"{prefix}{part.name}.weight", shape, part.init)
+    if part.bias:
+        yield Parameter(f"{prefix}{part.name}.bias", shape[:1], part.bias_init)
+
+
+def norm_parameters(part: Norm, prefix: str) -> Iterator[Parameter]:
+    """The gain and, for a layer norm, the shift."""
+    shape = (part.width.value,)
+    match part.weight:
+        case NormWeight.PLAIN:
+            yield Parameter(f"{prefix}{part.name}.weight", shape, ONES)
+        case NormWeight.ONE_PLUS:
+            yield Parameter(f"{prefix}{part.name}.weight", shape, ZEROS)
+        case NormWeight.NONE:
+            pass
+        case _:
+            assert_never(part.weight)
+    match part:
+        case LayerNorm(bias=True):
+            yield Parameter(f"{prefix}{part.name}.bias", shape, ZEROS)
+        case LayerNorm() | RmsNorm():
+            pass
+        case _:
+            assert_never(part)
+
+
+def _head(head: Head) -> Iterator[Parameter]:
+    match head:
+        case LanguageModelHead():
+            yield from _projection(head.projection)
+        case MaskedLanguageModelHead():
+            yield from linear_parameters(head.dense, "")
+            yield from norm_parameters(head.norm, "")
+            yield from _projection(head.projection)
+        case ClassifierHead():
+            if head.pooler is not None:
+                yield from linear_parameters(head.pooler.dense, "")
+            yield from linear_parameters(head.projection, "")
+        case FeaturesHead():
+            pass
+        case _:
+            assert_never(head)
+
+
+def _projection(part: Tied | Linear) -> Iterator[Parameter]:
+    match part:
+        case Linear():
+            yield from linear_parameters(part, "")
+        case Tied(embedding, bias_name):
+            if bias_name is not None:
+                yield Parameter(bias_name, (embedding.rows.value,), ZEROS)
+        case _:
+            assert_never(part)

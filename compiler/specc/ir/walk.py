@@ -1,0 +1,64 @@
+"""Generic walks over the IR: which numbers it holds, and the same model with other numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from specc.ir.model import Model
+from specc.ir.sizes import Constant, Size
+
+Part = TypeVar("Part")
+
+
+def walk(part: object) -> Iterator[object]:
+    """Every dataclass inside `part`, itself first, in field order."""
+    if isinstance(part, tuple):
+        for item in part:
+            yield from walk(item)
+    elif is_dataclass(part):
+        yield part
+        for field in fields(part):
+            yield from walk(getattr(part, field.name))
+
+
+def config_fields(model: Model) -> tuple[Size | Constant, ...]:
+    """The numbers that `Config` holds, each name once, in the order in which the parts name them."""
+    found: dict[str, Size | Constant] = {}
+    for part in walk(model.stacks + model.heads):
+        if isinstance(part, Size | Constant):
+            known = found.setdefault(part.name, part)
+            if known != part:
+                raise ValueError(f"two numbers share the name {part.name}: {known} and {part}")
+    return tuple(found.values())
+
+
+def resize(part: Part, values: Mapping[str, int | float]) -> Part:
+    """The same part with other numbers: `resize(model, {"d_model": 24})`.
+
+    Names that no number of the part has are ignored, so one mapping can serve many models.
+    """
+    def renumbered(number: Any) -> Any:
+        kind = int if isinstance(number, Size) else float
+        return replace(number, value=kind(values.get(number.name, number.value)))
+
+    result: Any = _map_numbers(part, renumbered)
+    return result  # type: ignore[no-any-return]
+
+
+def _map_numbers(part: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(part, tuple):
+        return tuple(_map_numbers(item, change) for item in part)
+    if isinstance(part, Size | Constant):
+        return change(part)
+    if is_dataclass(part) and not isinstance(part, type):
+        changes = {f.name: _map_numbers(getattr(part, f.name), change) for f in fields(part)}
+        return replace(part, **changes)
+    return part
+
+
+def rename(part: Part, names: Mapping[str, str]) -> Part:
+    """The same part with some numbers under other names."""
+    result: Any = _map_numbers(part, lambda n: replace(n, name=names.get(n.name, n.name)))
+    return result  # type: ignore[no-any-return]

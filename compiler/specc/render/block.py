@@ -1,0 +1,175 @@
+"""A block class: its sublayers' norms and bodies, and the one equation of each, x <- out(x + post(body(pre(x))))."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from specc.ir.attention import Attention, AttentionSource
+from specc.ir.block import Block, Sublayer, Wiring
+from specc.render.citations import Citations
+from specc.render.classes import PartClass
+from specc.render.code import Scope
+from specc.render.engine import section
+from specc.render.norms import NormTable
+from specc.render.views import ViewText
+
+Construct = Callable[[Sublayer, Scope], str]
+
+
+@dataclass(frozen=True)
+class BlockShape:
+    """What a block's `forward` is given besides x, and so what its caller must pass."""
+
+    view: ViewText | None
+    memory: bool
+    cached: bool
+    gives_weights: bool
+
+    @property
+    def parameters(self) -> list[str]:
+        found = ["x: Tensor,  # [B, T, D]"]
+        if self.view is not None:
+            found.append(self.view.parameter)
+        if self.memory:
+            found.append("memory: Tensor,  # [B, M, D]")
+            found.append("memory_mask: Tensor | None,  # [B, 1, 1, M], True = may look")
+        if self.cached:
+            found.append("cache: LayerCache | None,")
+        if self.gives_weights:
+            found.append("with_weights: bool,")
+        return found
+
+
+def block_shape(block: Block, view: ViewText | None) -> BlockShape:
+    """What the blocks of that structure take."""
+    bodies = [s.body for s in block.sublayers if isinstance(s.body, Attention)]
+    return BlockShape(
+        view if any(b.source is AttentionSource.SELF for b in bodies) else None,
+        memory=any(b.source is AttentionSource.MEMORY for b in bodies),
+        cached=any(b.cached for b in bodies),
+        gives_weights=any(b.gives_weights for b in bodies),
+    )
+
+
+def block_section(
+    cls: PartClass[Block],
+    norms: NormTable,
+    view: ViewText | None,
+    construct: Construct,
+    cite: Citations,
+) -> str:
+    """The text of one block class."""
+    block, shape = cls.part, block_shape(cls.part, view)
+    parallel = block.wiring is Wiring.PARALLEL
+    cited = [line for line in cite.at("block").splitlines() if line]
+    return section(
+        "block/class",
+        name=cls.name,
+        summary=_summary(block),
+        init_parameters=("self", "config: Config", *cls.parameters),
+        init=_init(cls, norms, construct, cite),
+        parameters=shape.parameters,
+        returns="tuple[Tensor, Tensor | None]" if shape.gives_weights else "Tensor",
+        forward=cited + (_parallel(block, shape) if parallel else _sequential(block, shape)),
+    )
+
+
+def _init(
+    cls: PartClass[Block], norms: NormTable, construct: Construct, cite: Citations
+) -> list[str]:
+    found: list[str] = []
+    for sublayer in cls.part.sublayers:
+        before = [sublayer.pre] if sublayer.pre else []
+        after = [norm for norm in (sublayer.post, sublayer.out) if norm]
+        for norm in before:
+            found.append(f"self.{norm.name} = {norms.code(norm, cls.scope)}")
+        found.append(f"self.{sublayer.name} = {construct(sublayer, cls.scope)}")
+        for norm in after:
+            found.append(f"self.{norm.name} = {norms.code(norm, cls.scope)}")
+    unique = list(dict.fromkeys(found))  # parallel sublayers may share one norm
+    return [line for line in cite.at("norm").splitlines() if line] + unique
+
+
+def _call(sublayer: Sublayer, value: str, shape: BlockShape) -> str:
+    """The body applied to a value, with all that it needs to know."""
+    arguments = [value]
+    body = sublayer.body
+    if isinstance(body, Attention):
+        if body.source is AttentionSource.SELF and shape.view is not None:
+            arguments.append(shape.view.argument)
+        if body.source is AttentionSource.MEMORY:
+            arguments += ["memory", "memory_mask"]
+        if body.cached:
+            arguments.append("cache")
+        elif body.source is AttentionSource.SELF and shape.view is not None and shape.view.cached:
+            arguments.append("None")
+        if body.gives_weights:
+            arguments.append("with_weights")
+    return f"self.{sublayer.name}({', '.join(arguments)})"
+
+
+def _gives_weights(sublayer: Sublayer) -> bool:
+    return isinstance(sublayer.body, Attention) and sublayer.body.gives_weights
+
+
+def _sequential(block: Block, shape: BlockShape) -> list[str]:
+    found: list[str] = []
+    last = len(block.sublayers) - 1
+    for i, sublayer in enumerate(block.sublayers):
+        value = f"self.{sublayer.pre.name}(x)" if sublayer.pre else "x"
+        added = _call(sublayer, value, shape)
+        if _gives_weights(sublayer):
+            found.append(f"attended, weights = {added}")
+            added = "attended"
+        if sublayer.post:
+            added = f"self.{sublayer.post.name}({added})"
+        total = f"x + {added}"
+        if sublayer.out:
+            total = f"self.{sublayer.out.name}({total})"
+        if i < last:
+            found.append(f"x = {total}")
+        else:
+            found.append(f"return {total}, weights" if shape.gives_weights else f"return {total}")
+    return found
+
+
+def _parallel(block: Block, shape: BlockShape) -> list[str]:
+    found: list[str] = []
+    pres = [s.pre.name for s in block.sublayers if s.pre]
+    shared = len(pres) == len(block.sublayers) and len(set(pres)) == 1
+    if shared:
+        found.append(f"normed = self.{pres[0]}(x)")
+    terms = ["x"]
+    for sublayer in block.sublayers:
+        own = f"self.{sublayer.pre.name}(x)" if sublayer.pre else "x"
+        added = _call(sublayer, "normed" if shared else own, shape)
+        if _gives_weights(sublayer):
+            found.append(f"attended, weights = {added}")
+            added = "attended"
+        terms.append(f"self.{sublayer.post.name}({added})" if sublayer.post else added)
+    total = " + ".join(terms)
+    return [*found, f"return {total}, weights" if shape.gives_weights else f"return {total}"]
+
+
+def _summary(block: Block) -> str:
+    """One sentence on where the norms stand."""
+    first = block.sublayers[0]
+    if block.wiring is Wiring.PARALLEL:
+        shared = len({s.pre.name for s in block.sublayers if s.pre}) == 1
+        return (
+            "Parallel: all sublayers read one normed copy, and one sum adds them."
+            if shared
+            else "Parallel: every sublayer reads its own normed copy, and one sum adds them."
+        )
+    match (first.pre is not None, first.post is not None, first.out is not None):
+        case (True, False, False):
+            return "Pre-norm: each sublayer reads a normed copy and adds to the raw stream."
+        case (False, False, True):
+            return "Post-norm: the sum of the stream and each sublayer is normed."
+        case (True, True, False):
+            return "Sandwich norm: each sublayer's input and output are normed, the stream is not."
+        case (False, True, False):
+            return "Post-sublayer norm: what each sublayer adds to the raw stream is normed."
+        case _:
+            return "Each sublayer adds to the stream."

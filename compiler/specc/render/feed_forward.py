@@ -1,0 +1,113 @@
+"""A feed-forward class: its projections, its activation and where it drops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specc.ir.exhaustive import assert_never
+from specc.ir.feed_forward import FeedForward, Glu, Mlp
+from specc.ir.layers import Activation, Linear
+from specc.ir.sizes import Constant, Size
+from specc.render.citations import Citations
+from specc.render.classes import PartClass
+from specc.render.code import Scope
+from specc.render.engine import lines, section
+
+FUNCTIONS = {
+    Activation.RELU: "F.relu({})",
+    Activation.RELU_SQUARED: "F.relu({}).square()",
+    Activation.GELU_ERF: "F.gelu({})",
+    Activation.GELU_TANH: 'F.gelu({}, approximate="tanh")',
+    Activation.SILU: "F.silu({})",
+    Activation.TANH: "torch.tanh({})",
+}
+
+NAMES = {
+    Activation.RELU: "ReLU",
+    Activation.RELU_SQUARED: "squared ReLU",
+    Activation.GELU_ERF: "exact GELU",
+    Activation.GELU_TANH: "tanh GELU",
+    Activation.SILU: "SiLU",
+    Activation.TANH: "tanh",
+}
+
+GATED = {
+    Activation.RELU: "ReGLU",
+    Activation.GELU_ERF: "GEGLU",
+    Activation.GELU_TANH: "GEGLU",
+    Activation.SILU: "SwiGLU",
+}
+
+
+def activate(activation: Activation, value: str) -> str:
+    """The call that applies an activation."""
+    return FUNCTIONS[activation].format(value)
+
+
+def linear_code(linear: Linear, scope: Scope) -> str:
+    """`nn.Linear(config.d_model, config.d_ff, bias=False)`."""
+    bias = "" if linear.bias else ", bias=False"
+    return f"nn.Linear({scope.width(linear.inputs)}, {scope.width(linear.outputs)}{bias})"
+
+
+@dataclass(frozen=True)
+class FeedForwardText:
+    """What the templates of one feed-forward class print."""
+
+    part: FeedForward
+    scope: Scope
+    cite: Citations
+
+    def number(self, number: Size | Constant) -> str:
+        return self.scope.number(number)
+
+    def linear(self, linear: Linear) -> str:
+        return linear_code(linear, self.scope)
+
+    @property
+    def up(self) -> str:
+        """The hidden features of a plain feed-forward."""
+        return self._dropped(activate(self.part.activation, f"self.{self.part.up.name}(x)"))
+
+    @property
+    def gated(self) -> str:
+        """The hidden features of a gated one."""
+        if not isinstance(self.part, Glu):
+            raise TypeError("a feed-forward without a gate")
+        gate = activate(self.part.activation, f"self.{self.part.gate.name}(x)")
+        return self._dropped(f"{gate} * self.{self.part.up.name}(x)")
+
+    def _dropped(self, value: str) -> str:
+        dropout = self.part.hidden_dropout
+        return value if dropout is None else f"self.{dropout.name}({value})"
+
+    @property
+    def down(self) -> str:
+        value = f"self.{self.part.down.name}(hidden)"
+        dropout = self.part.output_dropout
+        return value if dropout is None else f"self.{dropout.name}({value})"
+
+
+def feed_forward_section(cls: PartClass[FeedForward], cite: Citations) -> str:
+    """The text of one feed-forward class."""
+    text = FeedForwardText(cls.part, cls.scope, cite)
+    template = "feed_forward/glu" if isinstance(cls.part, Glu) else "feed_forward/mlp"
+    return section(
+        "feed_forward/class",
+        name=cls.name,
+        summary=_summary(cls.part),
+        init_parameters=("self", "config: Config", *cls.parameters),
+        init=lines(template, "init", text) + lines("feed_forward/dropouts", "init", text),
+        forward=lines(template, "forward", text),
+    )
+
+
+def _summary(part: FeedForward) -> str:
+    match part:
+        case Mlp():
+            return f"Two maps with {NAMES[part.activation]} between them, at each place alone."
+        case Glu():
+            name = GATED.get(part.activation, f"A gate of {NAMES[part.activation]}")
+            return f"{name}: the gate decides what passes, feature by feature (Shazeer 2020)."
+        case _:
+            assert_never(part)

@@ -1,0 +1,94 @@
+"""The small functions at the top of a file: only those that its classes call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from specc.ir.attention import Attention, AttentionSource
+from specc.ir.block import Stack
+from specc.ir.heads import ClassifierHead, Pool
+from specc.ir.model import Model
+from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
+from specc.ir.views import views
+from specc.ir.walk import walk
+from specc.render.engine import section
+from specc.render.positions import rotate_template
+from specc.render.views import ViewText
+
+
+def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
+    """The helpers in the order in which a reader needs them."""
+    attentions = [p for p in walk(model.stacks) if isinstance(p, Attention)]
+    found = [section("helpers/split_heads"), section("helpers/merge_heads")]
+    rotary = next((p for p in walk(model.stacks) if isinstance(p, Rotary)), None)
+    if rotary is not None:
+        found.append(section(f"helpers/{rotate_template(rotary)}"))
+    giving = next((a for a in attentions if a.gives_weights), None)
+    if giving is not None:
+        found.append(_attention_weights(giving, model, texts))
+    for stack in model.stacks:
+        found += _visible(stack, stack is model.stacks[-1], texts.get(stack.name))
+    if any(a.source is AttentionSource.MEMORY for a in attentions):
+        found.append(section("helpers/visible_memory"))
+    if _counts_real_tokens(model):
+        found.append(
+            section(
+                "helpers/token_positions",
+                cached=model.cache,
+                span="start, start + tokens.size(1)" if model.cache else "tokens.size(1)",
+                new="[:, start:]" if model.cache else "",
+                keys="S" if model.cache else "T",
+            )
+        )
+    if any(isinstance(h, ClassifierHead) and h.pool is Pool.MEAN for h in model.heads):
+        found.append(section("helpers/mean_pool"))
+    return found + _checks(model)
+
+
+def _attention_weights(part: Attention, model: Model, texts: Mapping[str, ViewText]) -> str:
+    memory = part.source is AttentionSource.MEMORY
+    text = None if memory else texts.get(model.stacks[-1].name)
+    context: dict[str, Any] = {
+        "kv": "K" if part.is_grouped else "H",
+        "keys": "M" if memory else "S" if part.cached else "T",
+        "mask_type": text.mask_type if text else "Tensor | None",
+        "mask_shape": text.mask_shape if text else "[B, 1, 1, M]",
+        "causal": text is not None and text.is_causal is not None,
+        "biased": text is not None and text.biased,
+        "mixed": text is not None and text.mixed,
+        "grouped": part.is_grouped,
+        "memory": memory,
+    }
+    return section("helpers/attention_weights", **context)
+
+
+def _visible(stack: Stack, last: bool, text: ViewText | None) -> list[str]:
+    """The function that makes the stack's mask, if it has one that is no bias."""
+    if text is None or all(view.alibi is not None for view in views(stack)):
+        return []
+    causal = any(view.causal for view in views(stack))
+    if causal and text.flag:
+        return [section("helpers/visible_cached")]
+    if causal:
+        return [section("helpers/visible_causal")]
+    name = "visible_tokens" if last else "visible_source"
+    return [section("helpers/visible_both_ways", name=name)]
+
+
+def _counts_real_tokens(model: Model) -> bool:
+    found = [p for p in walk(model.stacks) if isinstance(p, Rotary | Sinusoidal | LearnedPosition)]
+    return any(p.index is PositionIndex.MASK for p in found)
+
+
+def _checks(model: Model) -> list[str]:
+    found = []
+    limited = (Rotary, Sinusoidal, LearnedPosition)
+    if any(isinstance(p, limited) for p in walk(model.stacks)):
+        found.append(section("helpers/check_length"))
+    found.append(section("helpers/check_mask"))
+    if model.cache:
+        found.append(section("helpers/check_cache"))
+    if model.attention_weights:
+        found.append(section("helpers/check_layers"))
+    return found

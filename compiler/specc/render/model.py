@@ -1,0 +1,243 @@
+"""One file from one model: plan its classes, render each section bottom-up, and put them in order.
+
+Nothing is decided about the architecture here: what follows from the IR's structure alone (which classes there
+are, what each takes, which helpers they call) is worked out once and handed to the templates.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from specc.ir.attention import Attention, AttentionSource, QkL2Norm
+from specc.ir.block import Block, LayerType, Stack, Sublayer, TokenInput
+from specc.ir.feed_forward import FeedForward
+from specc.ir.layers import Norm
+from specc.ir.model import Kind, Model
+from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
+from specc.ir.walk import walk
+from specc.render.attention import attention_section
+from specc.render.block import block_section
+from specc.render.citations import Citations
+from specc.render.classes import ClassTable, PartClass, Role
+from specc.render.code import Scope
+from specc.render.engine import lines, section
+from specc.render.feed_forward import feed_forward_section
+from specc.render.header import config_section, header_section
+from specc.render.heads import HeadText
+from specc.render.helpers import helper_sections
+from specc.render.layers import Pattern
+from specc.render.methods import Forward, Method
+from specc.render.norms import NormTable
+from specc.render.positions import PositionTable, rotary_letter
+from specc.render.reset import reset_lines
+from specc.render.stack import Names, StackText, Tables
+from specc.render.views import ViewText, as_class, view_texts
+
+Part = TypeVar("Part")
+
+NAMES = {
+    Kind.DECODER: (Names("tokens", "token_mask", "T"),),
+    Kind.ENCODER: (Names("tokens", "token_mask", "T"),),
+    Kind.ENCODER_DECODER: (
+        Names("source", "source_mask", "M"),
+        Names("target", "target_mask", "T"),
+    ),
+    Kind.FEATURES: (Names("queries", "query_mask", "T"),),
+}
+
+SUMMARIES = {
+    Kind.DECODER: "Token ids in, next-token logits out.",
+    Kind.ENCODER: "Token ids in, {} out.",
+    Kind.ENCODER_DECODER: "Source and target ids in, the logits of what follows the target out.",
+    Kind.FEATURES: "Query features and a memory in, features out.",
+}
+
+
+class FilePlan:
+    """All that the sections of one file share."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.cite = Citations(model.citations)
+        self.views = view_texts(model)
+        self.norms = NormTable(p for p in walk(model.stacks + model.heads) if isinstance(p, Norm))
+        alibi = next((v for v in self.views.values() if v.biased or v.mixed), None)
+        self.positions = PositionTable(model, alibi)
+        places = [(stack, layer) for stack in model.stacks for layer in stack.layer_types]
+        subs = [(s, t, x) for s, t in places for x in t.block.sublayers]
+        attentions = [(s, t, x.body) for s, t, x in subs if isinstance(x.body, Attention)]
+        self.self_attention = ClassTable(
+            "Attention",
+            [self.attention(s, t, a) for s, t, a in attentions if a.source is AttentionSource.SELF],
+        )
+        self.cross_attention = ClassTable(
+            "CrossAttention",
+            [self.attention(s, t, a) for s, t, a in attentions if a.source is AttentionSource.MEMORY],
+        )
+        self.feed_forward: ClassTable[FeedForward] = ClassTable(
+            "FeedForward",
+            [Role(x.body, s.name, t.name) for s, t, x in subs if not isinstance(x.body, Attention)],
+        )
+        self.blocks = ClassTable("Block", [self.role(s, t, t.block) for s, t in places])
+
+    def role(self, stack: Stack, layer: LayerType, part: Part) -> Role[Part]:
+        """A part whose class also depends on what its stack's layers look through."""
+        return Role(part, stack.name, layer.name, self.views.get(stack.name))
+
+    def attention(self, stack: Stack, layer: LayerType, part: Attention) -> Role[Attention]:
+        """An attention as its class has it, which may serve two stacks."""
+        return self.role(stack, layer, as_class(part, self.views.get(stack.name)))
+
+    def construct(self, role: Role[Block], sublayer: Sublayer, scope: Scope) -> str:
+        """The construction of one sublayer of the block in that role."""
+        body = sublayer.body
+        place = (role.stack, role.layer_type)
+        if not isinstance(body, Attention):
+            return self.feed_forward.call(Role(body, *place)).code(scope)
+        own = self.self_attention if body.source is AttentionSource.SELF else self.cross_attention
+        part = as_class(body, self.views.get(role.stack))
+        return own.call(Role(part, *place, role.context)).code(scope)
+
+    def view(self, cls: PartClass[Part]) -> ViewText | None:
+        """What the layers look through in which the class stands."""
+        return self.views.get(cls.roles[0].stack)
+
+    def class_sections(self) -> list[str]:
+        """Attention, feed-forward and block classes, bottom-up."""
+        found = [
+            attention_section(cls, self.norms, self.view(cls), self.cite)
+            for table in (self.self_attention, self.cross_attention)
+            for cls in table.classes
+        ]
+        found += [feed_forward_section(cls, self.cite) for cls in self.feed_forward.classes]
+        for cls in self.blocks.classes:
+            role = cls.roles[0]
+
+            def construct(sublayer: Sublayer, scope: Scope, role: Role[Block] = role) -> str:
+                return self.construct(role, sublayer, scope)
+
+            found.append(block_section(cls, self.norms, self.view(cls), construct, self.cite))
+        return found
+
+    def patterns(self) -> list[Pattern]:
+        """How each stack's layers are made."""
+        found = []
+        for stack in self.model.stacks:
+            prefix = stack.name if len(self.model.stacks) > 1 else ""
+            calls = {t: self.blocks.call(self.role(stack, t, t.block)) for t in stack.layer_types}
+            code = {t: call.code(Scope()) for t, call in calls.items()}
+            names = tuple(dict.fromkeys(call.cls.name for call in calls.values()))
+            found.append(Pattern(stack, prefix, code.__getitem__, names))
+        return found
+
+    def resetting(self) -> list[str]:
+        """The classes that fill their own parameters and tables."""
+        attention = [
+            cls.name
+            for table in (self.self_attention, self.cross_attention)
+            for cls in table.classes
+            if isinstance(cls.part.qk_norm, QkL2Norm) and cls.part.qk_norm.temperature
+        ]
+        return [*self.norms.class_names, *self.positions.class_names, *attention]
+
+
+def model_sections(plan: FilePlan) -> list[str]:
+    """The constants, the output type and the class of the model itself."""
+    model, patterns = plan.model, plan.patterns()
+    stacks = _stack_texts(plan, patterns)
+    heads = [HeadText(h, plan.norms, stacks[-1].names.mask, "x", "T", plan.cite) for h in model.heads]
+    forward = Forward(
+        model.kind, stacks, heads, model.attention_weights, _limit(model), [p.count for p in patterns]
+    )
+    init = [line for stack in stacks for line in lines("model/stack", "init", stack)]
+    init = list(dict.fromkeys(init)) + [line for head in heads for line in head.init()]
+    fills = [line for head in heads for line in head.fill()]
+    reset = plan.cite.at("init").splitlines() + reset_lines(model, plan.resetting(), fills)
+    cache = _new_cache(model, patterns)
+    methods = [*cache, *forward.methods()]
+    found = [p.section(()) for p in patterns if not p.is_uniform]
+    if forward.returns == "Output":
+        found.append(section("model/output", fields=_output_fields(heads, model, stacks[-1])))
+    main = section(
+        "model/class",
+        name=model.class_name,
+        summary=_summary(model),
+        init=init,
+        reset=reset,
+        methods=[method.text() for method in methods],
+    )
+    return [*found, main]
+
+
+def _stack_texts(plan: FilePlan, patterns: list[Pattern]) -> list[StackText]:
+    model = plan.model
+    tables = Tables(plan.positions.constructions())
+    return [
+        StackText(
+            stack,
+            names,
+            plan.views.get(stack.name),
+            plan.norms,
+            tables,
+            pattern.code,
+            pattern.views_name,
+            model.cache,
+            "visible_source" if stack is not model.stacks[-1] else "visible_tokens",
+            plan.cite,
+        )
+        for stack, names, pattern in zip(model.stacks, NAMES[model.kind], patterns, strict=True)
+    ]
+
+
+def _new_cache(model: Model, patterns: list[Pattern]) -> list[Method]:
+    if not model.cache:
+        return []
+    stack = model.stacks[-1].input
+    like = f"self.{stack.embedding.name}.weight" if isinstance(stack, TokenInput) else ""
+    doc = "Make room for `capacity` tokens of `batch` sequences."
+    body = patterns[-1].new_cache(like)
+    return [Method("new_cache", ["batch: int,", "capacity: int,"], "Cache", doc, body)]
+
+
+def _limit(model: Model) -> str | None:
+    """The Config name of the number of positions that there are tables for."""
+    tables = (Rotary, LearnedPosition, Sinusoidal)
+    return next((p.size.name for p in walk(model.stacks) if isinstance(p, tables)), None)
+
+
+def _output_fields(heads: list[HeadText], model: Model, stack: StackText) -> list[str]:
+    found = [f"{head.head.output_name}: Tensor  # {head.shape}" for head in heads]
+    if model.attention_weights:
+        found.append(f"attention_weights: tuple[Tensor, ...]  # {stack.weights_shape} each")
+    return found
+
+
+def _summary(model: Model) -> str:
+    names = " and ".join(head.output_name.replace("_", " ") for head in model.heads)
+    return SUMMARIES[model.kind].format(names)
+
+
+def render(model: Model) -> str:
+    """The text of the file below its first line; formatting is left to the rewrite room."""
+    plan = FilePlan(model)
+    config = config_section(model, plan.cite)
+    letter = rotary_letter(model)
+    views = {v.type_name: v for v in plan.views.values() if v.type_name is not None}
+    body = [
+        config,
+        *(section("model/view", view=view, letter=letter) for view in views.values()),
+        *([section("model/cache", kv=_cache_letter(model))] if model.cache else []),
+        *helper_sections(model, plan.views),
+        *plan.norms.sections(),
+        *plan.positions.sections(),
+        *plan.class_sections(),
+        *model_sections(plan),
+    ]
+    text = "\n\n\n".join(part.rstrip() for part in body)
+    header = header_section(model, text, plan.cite)
+    return "\n\n".join([header, section("imports"), text]) + "\n"
+
+
+def _cache_letter(model: Model) -> str:
+    cached = [p for p in walk(model.stacks) if isinstance(p, Attention) and p.cached]
+    return "K" if any(p.is_grouped for p in cached) else "H"

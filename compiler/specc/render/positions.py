@@ -1,0 +1,170 @@
+"""The modules that know about places: tables of sines, of turns and of slopes, and the learned table's line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from specc.ir.model import Model
+from specc.ir.positions import (
+    Alibi,
+    LearnedPosition,
+    LinearScaling,
+    Llama3Scaling,
+    Rotary,
+    RotaryLayout,
+    RotaryScaling,
+    Sinusoidal,
+    SinusoidFrequency,
+    SinusoidLayout,
+)
+from specc.ir.sizes import Constant, Size
+from specc.ir.walk import walk
+from specc.render.classes import ClassTable, PartClass, Role
+from specc.render.code import Scope
+from specc.render.engine import lines, section
+from specc.render.views import ViewText
+
+SCALINGS: dict[type[RotaryScaling], str] = {
+    LinearScaling: "positions/linear_scaling",
+    Llama3Scaling: "positions/llama3_scaling",
+}
+
+
+@dataclass(frozen=True)
+class Unplaced:
+    """A rotary table without the name that its model gives it, so that equal tables share a class."""
+
+    size: Size
+    rotary_dim: Size
+    theta: Constant
+    scaling: RotaryScaling | None
+
+
+@dataclass(frozen=True)
+class ScalingText:
+    """What the template of one scaling prints."""
+
+    scaling: RotaryScaling
+    scope: Scope
+
+    def number(self, number: Size | Constant) -> str:
+        return self.scope.number(number)
+
+
+class PositionTable:
+    """The position classes of one file, and how the model constructs each of its tables."""
+
+    def __init__(self, model: Model, alibi_view: ViewText | None) -> None:
+        parts = list(dict.fromkeys(walk(model.stacks)))
+        self._alibi_view = alibi_view
+        self._rotaries = [p for p in parts if isinstance(p, Rotary)]
+        self._sinusoids = [p for p in parts if isinstance(p, Sinusoidal)]
+        self._alibis = [p for p in parts if isinstance(p, Alibi)]
+        self._learned = [p for p in parts if isinstance(p, LearnedPosition)]
+        self._rotary_classes = ClassTable("RotaryTable", [_role(r) for r in self._rotaries])
+        self._sinusoid_classes = ClassTable("SinusoidalTable", [_plain(s) for s in self._sinusoids])
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The classes whose `reset_parameters` the model calls."""
+        found = [c.name for c in self._sinusoid_classes.classes]
+        found += [c.name for c in self._rotary_classes.classes]
+        return (*found, "Alibi") if self._alibis else tuple(found)
+
+    def constructions(self) -> dict[str, str]:
+        """The code that makes each table, by its attribute name."""
+        scope = Scope()
+        found = {r.name: self._rotary_classes.call(_role(r)).code(scope) for r in self._rotaries}
+        for s in self._sinusoids:
+            found[s.name] = self._sinusoid_classes.call(_plain(s)).code(scope)
+        for learned in self._learned:
+            size = scope.number(learned.size)
+            rows = f"{size} + {learned.offset}" if learned.offset else size
+            found[learned.name] = f"nn.Embedding({rows}, {scope.number(learned.width)})"
+        found.update({a.name: "Alibi(config)" for a in self._alibis})
+        return found
+
+    def sections(self) -> tuple[str, ...]:
+        """The text of the classes."""
+        found = [_sinusoidal_section(c) for c in self._sinusoid_classes.classes]
+        found += [self._rotary_section(c) for c in self._rotary_classes.classes]
+        if self._alibis and self._alibi_view is not None:
+            found.append(_alibi_section(self._alibis[0], self._alibi_view))
+        return tuple(found)
+
+    def _rotary_section(self, cls: PartClass[Unplaced]) -> str:
+        part, scope = cls.part, cls.scope
+        partial = any(r.is_partial for r in self._rotaries)
+        init = [f"self.theta = {scope.number(part.theta)}"]
+        scaling: Sequence[str] = ()
+        if part.scaling is not None:
+            text = ScalingText(part.scaling, scope)
+            init += lines(SCALINGS[type(part.scaling)], "init", text)
+            scaling = lines(SCALINGS[type(part.scaling)], "forward", text)
+        return section(
+            "positions/rotary",
+            name=cls.name,
+            letter="R" if partial else "E",
+            init_parameters=("self", "config: Config", *cls.parameters),
+            init=init,
+            size=scope.number(part.size),
+            width=scope.number(part.rotary_dim),
+            scaling=scaling,
+        )
+
+
+def rotary_letter(model: Model) -> str:
+    """R where some heads turn only in part, else E."""
+    parts = [p for p in walk(model.stacks) if isinstance(p, Rotary)]
+    return "R" if any(p.is_partial for p in parts) else "E"
+
+
+def rotate_template(rotary: Rotary) -> str:
+    """The helper that turns pairs."""
+    half = rotary.layout is RotaryLayout.HALF
+    base = "rotate_half" if half else "rotate_interleaved"
+    return f"{base}_partial" if rotary.is_partial else base
+
+
+def _role(rotary: Rotary) -> Role[Unplaced]:
+    part = Unplaced(rotary.size, rotary.rotary_dim, rotary.theta, rotary.scaling)
+    return Role(part, "", rotary.name.removeprefix("rotary").strip("_"))
+
+
+def _plain(table: Sinusoidal) -> Role[tuple[object, ...]]:
+    part = (table.size, table.width, table.layout, table.frequency)
+    return Role(part, "", table.name.removesuffix("position").strip("_"))
+
+
+def _sinusoidal_section(cls: PartClass[tuple[object, ...]]) -> str:
+    size, width, layout, frequency = cls.part
+    if not isinstance(size, Size) or not isinstance(width, Size):
+        raise TypeError("a sinusoidal table without sizes")
+    interleaved = layout is SinusoidLayout.INTERLEAVED
+    by_half = frequency is SinusoidFrequency.K_OVER_HALF_MINUS_ONE
+    exponent = "pair / (width // 2 - 1)" if by_half else "2 * pair / width"
+    return section(
+        "positions/sinusoidal",
+        name=cls.name,
+        exponent="k / (D/2 - 1)" if by_half else "2k / D",
+        init_parameters=("self", "config: Config", *cls.parameters),
+        size=cls.scope.number(size),
+        width=cls.scope.number(width),
+        frequency=f"10_000.0 ** -({exponent})",
+        sines="0::2" if interleaved else ": (width + 1) // 2",
+        cosines="1::2" if interleaved else "(width + 1) // 2 :",
+        order="in turn" if interleaved else "all sines first",
+    )
+
+
+def _alibi_section(part: Alibi, view: ViewText) -> str:
+    scope = Scope()
+    way = "cached" if view.cached else "causal" if view.causal else "both_ways"
+    return section(
+        "positions/alibi",
+        init_parameters=("self", "config: Config"),
+        n_heads=scope.number(part.n_heads),
+        forward=lines(f"positions/alibi_{way}", "forward", part),
+    )
+

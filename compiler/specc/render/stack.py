@@ -1,0 +1,314 @@
+"""One stack inside the model class: its modules, and the lines that take ids or features through its layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specc.ir.attention import Attention, AttentionSource
+from specc.ir.block import EmbeddingScale, FeatureInput, Stack, TokenInput
+from specc.ir.layers import Norm
+from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
+from specc.ir.sizes import Constant, Size
+from specc.ir.views import View, views
+from specc.render.block import block_shape
+from specc.render.citations import Citations
+from specc.render.code import Scope
+from specc.render.engine import lines
+from specc.render.norms import NormTable
+from specc.render.views import ViewText
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the surrounding method calls the stack's tokens, their mask and the letter of their number."""
+
+    tokens: str
+    mask: str
+    length: str
+
+
+@dataclass(frozen=True)
+class Tables:
+    """How the model constructs the modules that know about places; keys are attribute names."""
+
+    constructions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class RotaryLine:
+    """The look-up of one rotary table."""
+
+    rotary: str
+    cos: str
+    sin: str
+
+
+@dataclass(frozen=True)
+class StackText:
+    """What the templates of one stack print. `layers` is the code that makes its layers."""
+
+    stack: Stack
+    names: Names
+    view: ViewText | None
+    norms: NormTable
+    tables: Tables
+    layers: str
+    views_name: str
+    any_cached: bool  # whether `token_positions` takes a start, for some stack of the file
+    visible: str  # the function that makes the mask
+    cite: Citations
+
+    scope = Scope()
+
+    def number(self, number: Size | Constant) -> str:
+        return self.scope.number(number)
+
+    def norm(self, norm: Norm) -> str:
+        return self.norms.code(norm, self.scope)
+
+    @property
+    def tokens(self) -> str:
+        return self.names.tokens
+
+    @property
+    def length(self) -> str:
+        return self.names.length
+
+    @property
+    def input(self) -> TokenInput:
+        if isinstance(self.stack.input, FeatureInput):
+            raise TypeError(f"the {self.stack.name} reads features, not tokens")
+        return self.stack.input
+
+    @property
+    def rows(self) -> str:
+        return self.number(self.input.embedding.rows)
+
+    @property
+    def width(self) -> str:
+        return self.number(self.input.embedding.width)
+
+    @property
+    def cached(self) -> bool:
+        return any(
+            isinstance(s.body, Attention) and s.body.cached
+            for layer in self.stack.layer_types
+            for s in layer.block.sublayers
+        )
+
+    @property
+    def gives_weights(self) -> bool:
+        return any(block_shape(t.block, None).gives_weights for t in self.stack.layer_types)
+
+    @property
+    def weights_shape(self) -> str:
+        """The shape of the attention weights that a layer may give."""
+        sources = [
+            s.body.source
+            for layer in self.stack.layer_types
+            for s in layer.block.sublayers
+            if isinstance(s.body, Attention) and s.body.gives_weights
+        ]
+        keys = "M" if AttentionSource.MEMORY in sources else "S" if self.cached else "T"
+        return f"[B, H, T, {keys}]"
+
+    # Modules
+
+    @property
+    def input_modules(self) -> list[str]:
+        """The lines that make what stands before the layers."""
+        if isinstance(self.stack.input, FeatureInput):
+            return []
+        return list(lines("model/embed", "init", self)) + self._view_modules
+
+    @property
+    def position_init(self) -> list[str]:
+        position = self.input.position
+        if position is None:
+            return []
+        cited = [line for line in self.cite.at("position").splitlines() if line]
+        return [*cited, f"self.{position.name} = {self.tables.constructions[position.name]}"]
+
+    @property
+    def _view_modules(self) -> list[str]:
+        parts = [p for view in self._views for p in (view.rotary, view.alibi) if p is not None]
+        found = [f"self.{p.name} = {self.tables.constructions[p.name]}" for p in parts]
+        cited = [line for line in self.cite.at("position").splitlines() if line] if found else []
+        return cited + list(dict.fromkeys(found))
+
+    # From ids to features
+
+    @property
+    def embedded(self) -> str:
+        """The rows of the embedding, scaled."""
+        value = f"self.{self.input.embedding.name}({self.tokens})"
+        match self.input.scale:
+            case EmbeddingScale.ONE:
+                return value
+            case EmbeddingScale.SQRT_WIDTH:
+                return f"{value} * math.sqrt(self.config.{self.input.embedding.width.name})"
+            case Constant(name):
+                return f"{value} * self.config.{name}"
+
+    @property
+    def position(self) -> str | None:
+        """The look-up of the table of positions, if one is added to the embeddings."""
+        match self.input.position:
+            case Sinusoidal(name):
+                return f"{name}(position)"
+            case LearnedPosition(name, offset=0):
+                return f"{name}(position)"
+            case LearnedPosition(name, offset=offset):
+                return f"{name}(position + {offset})"
+            case None:
+                return None
+
+    # Places
+
+    @property
+    def _views(self) -> tuple[View, ...]:
+        return views(self.stack)
+
+    @property
+    def _index(self) -> PositionIndex | None:
+        """How positions are counted; None if nothing asks for one."""
+        if isinstance(self.stack.input, FeatureInput):
+            return None
+        if self.stack.input.position is not None:
+            return self.stack.input.position.index
+        return next((v.rotary.index for v in self._views if v.rotary is not None), None)
+
+    @property
+    def needs_position(self) -> bool:
+        return self._index is not None
+
+    @property
+    def counts_real_tokens(self) -> bool:
+        return self._index is PositionIndex.MASK
+
+    @property
+    def span(self) -> str:
+        return "start, end" if self.cached else f"{self.tokens}.size(1)"
+
+    @property
+    def position_arguments(self) -> str:
+        start = ["start" if self.cached else "0"] if self.any_cached else []
+        return ", ".join([self.tokens, self.names.mask, *start])
+
+    @property
+    def mask_lines(self) -> list[str]:
+        """The masks that the views of this stack need."""
+        text = self.view
+        if text is None:
+            return []
+        found = []
+        plain = [view for view in self._views if view.alibi is None]
+        if plain and text.flag and self._causal:
+            arguments = self._flag_arguments
+            found.append(f"mask, is_causal = {self.visible}({arguments})")
+        elif plain:
+            square = f"[B, 1, {self.length}, {self.length}]"
+            found.append(f"mask = {self.visible}({self.names.mask})  # {square}")
+        for view in self._views:
+            if view.alibi is not None:
+                span = "start, end" if self.cached else f"{self.tokens}.size(1)"
+                name = "mask" if text.biased else "bias"
+                found.append(f"{name} = self.{view.alibi.name}({span}, {self.names.mask})")
+        return found
+
+    @property
+    def _causal(self) -> bool:
+        return any(view.causal for view in self._views)
+
+    @property
+    def _flag_arguments(self) -> str:
+        start_end = "start, end" if self.cached else f"0, {self.tokens}.size(1)"
+        return f"{start_end}, {self.names.mask}, {self.tokens}.device"
+
+    @property
+    def rotary_lines(self) -> list[RotaryLine]:
+        return [
+            RotaryLine(v.rotary.name, _variable(v.rotary, "cos"), _variable(v.rotary, "sin"))
+            for v in self._views
+            if v.rotary is not None
+        ]
+
+    @property
+    def tuple_views(self) -> bool:
+        return self.view is not None and self.view.type_name is not None
+
+    @property
+    def view_variable(self) -> str:
+        return "view" if len(self._views) == 1 else "views"
+
+    @property
+    def view_values(self) -> str:
+        """One view, or a tuple of them in the order that the pattern counts them."""
+        values = [self._view_value(view) for view in self._views]
+        return values[0] if len(values) == 1 else f"({', '.join(values)})"
+
+    def _view_value(self, view: View) -> str:
+        text = self.view
+        if text is None or text.type_name is None:
+            raise TypeError("a stack without views of several fields")
+        given: list[str] = []
+        if text.rotary:
+            rotary = view.rotary or next(v.rotary for v in self._views if v.rotary is not None)
+            given += [_variable(rotary, "cos"), _variable(rotary, "sin")]
+        biased = view.alibi is not None
+        given.append("bias" if biased and not text.biased else "mask")
+        if text.flag:
+            given.append("is_causal" if self._causal and not biased else "False")
+        if text.cached:
+            given.append("start" if self.cached else "0")
+        return f"{text.type_name}({', '.join(given)})"
+
+    # Layers
+
+    @property
+    def _counts(self) -> bool:
+        """Whether the loop needs to know how many layers came before."""
+        return self.cached or self.gives_weights or len(self._views) > 1
+
+    @property
+    def loop(self) -> str:
+        layers = f"self.{self.stack.layers_name}"
+        return f"i, layer in enumerate({layers})" if self._counts else f"layer in {layers}"
+
+    @property
+    def layer_arguments(self) -> str:
+        shape = block_shape(self.stack.layer_types[0].block, self.view)
+        found = ["x"]
+        if shape.view is not None and len(self._views) > 1 and self.tuple_views:
+            found.append(f"views[{self.views_name}[i % len({self.views_name})]]")
+        elif shape.view is not None:
+            found.append(shape.view.argument)
+        if shape.memory:
+            found += ["memory", "visible"]
+        if self.cached:
+            found.append("None if cache is None else cache.layers[i]")
+        if self.gives_weights:
+            found.append("i in attention_layers")
+        return ", ".join(found)
+
+    def body(self) -> list[str]:
+        """From the tokens, or from x, to the features after the last layer."""
+        found: list[str] = []
+        if self.needs_position:
+            found += lines("model/positions", "forward", self)
+        if isinstance(self.stack.input, TokenInput):
+            found += lines("model/embed", "forward", self)
+        found += lines("model/look", "forward", self)
+        found += lines("model/run_layers", "forward", self)
+        return found
+
+    @property
+    def result(self) -> str:
+        """The features after the final norm."""
+        norm = self.stack.final_norm
+        return "x" if norm is None else f"self.{norm.name}(x)"
+
+
+def _variable(rotary: Rotary, word: str) -> str:
+    """`cos` for the table `rotary`, `cos_local` for `rotary_local`."""
+    return rotary.name.replace("rotary", word)

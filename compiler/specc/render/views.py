@@ -1,0 +1,127 @@
+"""What each stack's layers are told about the tokens' places, as code: a NamedTuple, or the mask alone.
+
+Stacks that need the same kinds of fields share one type, so that an encoder and a decoder can share a class of
+attention: the encoder's view says that it is not causal and that nothing came before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from specc.ir.attention import Attention, AttentionSource
+from specc.ir.block import Stack, TokenInput
+from specc.ir.model import Model
+from specc.ir.views import self_attention, views
+from specc.render.code import camel
+
+
+@dataclass(frozen=True)
+class ViewText:
+    """How layers name what they look through."""
+
+    type_name: str | None  # None: the mask is all there is
+    rotary: bool
+    biased: bool  # every mask is an additive bias
+    mixed: bool  # some masks are
+    causal: bool  # some layers look at the past only
+    both_ways: bool  # some look both ways
+    cached: bool
+
+    @property
+    def flag(self) -> bool:
+        """Whether it carries SDPA's own causal flag; else the flag is known, or follows from the mask."""
+        several = self.cached or self.mixed or self.both_ways
+        return self.causal and several and not self.biased
+
+    @property
+    def mask(self) -> str:
+        return "view.mask" if self.type_name else "mask"
+
+    @property
+    def argument(self) -> str:
+        return "view" if self.type_name else "mask"
+
+    @property
+    def mask_type(self) -> str:
+        return "Tensor" if self.biased else "Tensor | None"
+
+    @property
+    def mask_shape(self) -> str:
+        """As a shape comment, with the S keys that a cache adds to the T new tokens."""
+        keys = "S" if self.cached else "T"
+        if self.biased:
+            return f"[H, T, {keys}] or [B, H, T, {keys}]"
+        if self.mixed:
+            return f"[T, {keys}] or [H, T, {keys}] or [B, H, T, {keys}]"
+        return f"[T, {keys}] or [B, 1, T, {keys}]" if self.flag else f"[B, 1, T, {keys}]"
+
+    @property
+    def parameter(self) -> str:
+        """As a parameter of `forward`."""
+        if self.type_name:
+            return f"view: {self.type_name},"
+        return f"mask: {self.mask_type},  # {self.mask_shape}"
+
+    @property
+    def is_causal(self) -> str | None:
+        """What to pass as SDPA's `is_causal`; None where a mask says it all."""
+        if not self.causal or self.biased:
+            return None
+        return "view.is_causal" if self.flag else f"{self.mask} is None"
+
+
+def view_texts(model: Model) -> dict[str, ViewText]:
+    """The view of each stack of tokens that attends to itself, by the stack's name."""
+    found = {
+        stack.name: _own(stack)
+        for stack in model.stacks
+        if views(stack) and isinstance(stack.input, TokenInput)
+    }
+    united = _united(list(found.values()))
+    if united is not None:
+        return dict.fromkeys(found, _named(united, "View"))
+    several = sum(_needs_tuple(text) for text in found.values()) > 1
+    return {
+        name: _named(text, camel(name, "View") if several else "View")
+        for name, text in found.items()
+    }
+
+
+def as_class(part: Attention, view: ViewText | None) -> Attention:
+    """The attention as its class has it: self-attention takes whatever any stack of its view needs."""
+    if view is None or part.source is AttentionSource.MEMORY:
+        return part
+    return replace(part, causal=view.causal, cached=view.cached)
+
+
+def _own(stack: Stack) -> ViewText:
+    own = views(stack)
+    return ViewText(
+        type_name=None,
+        rotary=any(view.rotary is not None for view in own),
+        biased=all(view.alibi is not None for view in own),
+        mixed=len({view.alibi is not None for view in own}) > 1,
+        causal=any(view.causal for view in own),
+        both_ways=not all(view.causal for view in own),
+        cached=any(a.cached for t in stack.layer_types if (a := self_attention(t.block))),
+    )
+
+
+def _united(texts: list[ViewText]) -> ViewText | None:
+    """One view for all, where they differ only in direction and cache."""
+    if not texts or len({(t.rotary, t.biased, t.mixed) for t in texts}) > 1:
+        return None
+    return replace(
+        texts[0],
+        causal=any(t.causal for t in texts),
+        both_ways=any(t.both_ways for t in texts),
+        cached=any(t.cached for t in texts),
+    )
+
+
+def _needs_tuple(text: ViewText) -> bool:
+    return text.rotary or text.cached or text.mixed or text.flag
+
+
+def _named(text: ViewText, name: str) -> ViewText:
+    return replace(text, type_name=name) if _needs_tuple(text) else text

@@ -1,0 +1,18 @@
+"""Formats a module with black, in one fixed mode.
+
+The mode is spelled out so that no configuration file of a user can change the bytes of the output.
+"""
+
+from __future__ import annotations
+
+import black
+
+MODE = black.Mode(line_length=88, target_versions={black.TargetVersion.PY310})
+
+
+def blacken(text: str) -> str:
+    """The module as black's stable style writes it. Raises `SyntaxError` when it does not parse."""
+    try:
+        return black.format_str(text, mode=MODE)
+    except black.InvalidInput as error:
+        raise SyntaxError(str(error)) from error

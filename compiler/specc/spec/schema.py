@@ -1,0 +1,260 @@
+"""The schema of a resolved spec: sugar spelled out, style and base parts merged into every layer type.
+
+Strict, frozen, every key known. Nothing here computes: sizes are plain integers by the time they arrive, and
+what follows from several fields at once is lowering's to check.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Node(BaseModel):
+    """Base of every mapping of the language."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Offset = Annotated[int, Field(ge=0, le=1024)]
+Probability = Annotated[float, Field(ge=0.0, lt=1.0)]
+Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+StackName = Literal["encoder", "decoder"]
+
+
+class Norm(Node):
+    kind: Literal["layer", "rms"]
+    eps: Positive = 1e-6
+    weight: Literal["w", "one_plus_w", "none"] = "w"
+    bias: bool | None = None  # layer: True unless weight is none; rms: never
+    cast: Literal["native", "before_weight", "after_weight"] | None = (
+        None  # layer: native; rms: before_weight
+    )
+
+
+class Sinusoidal(Node):
+    kind: Literal["sinusoidal"]
+    layout: Literal["interleaved", "concat"] = "interleaved"
+    frequency: Literal["2k/d", "k/(half-1)"] = "2k/d"
+    index: Literal["mask", "arange"] = "mask"
+
+
+class Learned(Node):
+    kind: Literal["learned"]
+    offset: Offset = 0
+    index: Literal["mask", "arange"] = "mask"
+
+
+class LinearScaling(Node):
+    kind: Literal["linear"]
+    factor: Positive
+
+
+class Llama3Scaling(Node):
+    kind: Literal["llama3"]
+    factor: Positive
+    low_freq_factor: Positive
+    high_freq_factor: Positive
+    original_max_seq_len: Count
+
+
+class Rope(Node):
+    kind: Literal["rope"]
+    theta: Positive = 10000.0
+    layout: Literal["half", "interleaved"] = "half"
+    fraction: Annotated[float, Field(gt=0.0, le=1.0)] = (
+        1.0  # rotary_dim = int(head_dim * fraction), even
+    )
+    scaling: Annotated[LinearScaling | Llama3Scaling, Field(discriminator="kind")] | None = None
+    index: Literal["mask", "arange"] = "mask"
+
+
+class Alibi(Node):
+    kind: Literal["alibi"]
+
+
+class NoPosition(Node):
+    kind: Literal["none"]
+
+
+Position = Annotated[Sinusoidal | Learned | Rope | Alibi | NoPosition, Field(discriminator="kind")]
+
+
+class Block(Node):
+    norm_placement: Literal["pre", "post", "sandwich", "post_sublayer"]
+    wiring: Literal["sequential", "parallel"] = "sequential"
+    shared_norm: bool = False  # parallel only: both sublayers read one norm
+    sublayers: tuple[Literal["attention", "cross_attention", "feed_forward"], ...]
+
+
+class Bias(Node):
+    q: bool = False
+    k: bool = False
+    v: bool = False
+    o: bool = False
+
+
+class InverseSqrt(Node):
+    inv_sqrt: Count
+
+
+class RmsQkNorm(Node):
+    kind: Literal["rms", "layer"]
+    over: Literal["head", "full"] = "head"
+    eps: Positive | None = None  # the norm's own eps
+    weight: Literal["w", "one_plus_w", "none"] = "w"
+    bias: bool | None = None
+    cast: Literal["native", "before_weight", "after_weight"] | None = None
+
+
+class L2QkNorm(Node):
+    kind: Literal["l2"]
+    eps: Positive = 1e-12
+    temperature: Literal["none", "per_head"] = (
+        "none"  # per_head: exp(log_scale[h]), starts at sqrt(head_dim)
+    )
+
+
+class Attention(Node):
+    n_heads: Count
+    n_kv_heads: Count | None = None  # n_heads
+    head_dim: Count | None = None  # d_model / n_heads
+    bias: Bias = Bias()
+    projection: Literal["separate", "fused"] = "separate"
+    scale: Literal["inv_sqrt_head_dim", "one"] | InverseSqrt | Positive = "inv_sqrt_head_dim"
+    qk_norm: Annotated[RmsQkNorm | L2QkNorm, Field(discriminator="kind")] | None = None
+
+
+class FeedForwardBias(Node):
+    up: bool = False  # and gate
+    down: bool = False
+
+
+class FeedForward(Node):
+    kind: Literal["mlp", "glu"] = "mlp"
+    activation: Literal["relu", "relu_squared", "gelu_erf", "gelu_tanh", "silu"]
+    d_ff: Count
+    bias: FeedForwardBias = FeedForwardBias()
+
+
+class Layer(Node):
+    """One layer type with everything it inherits written out."""
+
+    block: Block
+    norm: Norm
+    attention: Attention | None  # self-attention; None when the block has none
+    cross_attention: Attention | None
+    feed_forward: FeedForward | None
+    position: Position
+
+
+class Stack(Node):
+    name: StackName
+    n_layers: Count
+    pattern: tuple[str, ...]
+    types: dict[str, Layer]
+    final_norm: Norm | None
+
+
+class Embedding(Node):
+    scale: Literal["one", "sqrt_d_model"] | Positive = "one"
+    norm: Norm | None = None
+    types: Count | None = None  # token types (BERT segments)
+    shared: bool = False  # encoder_decoder: source and target read one table
+
+
+class LanguageModelHead(Node):
+    kind: Literal["language_model"]
+    tied: bool = False
+    bias: bool = False
+
+
+class MaskedLanguageModelHead(Node):
+    kind: Literal["masked_language_model"]
+    tied: bool = False
+    bias: bool = True
+    activation: Literal["relu", "gelu_erf", "gelu_tanh", "silu", "tanh"]
+    norm: Norm
+
+
+class ClassifierHead(Node):
+    kind: Literal["classifier"]
+    name: str = "class_logits"  # of the output
+    pool: Literal["first", "mean"]
+    pooler: Literal["none", "tanh"] = "none"
+    n_classes: Count
+    bias: bool = True
+
+
+class FeaturesHead(Node):
+    kind: Literal["features"]
+
+
+Head = Annotated[
+    LanguageModelHead | MaskedLanguageModelHead | ClassifierHead | FeaturesHead,
+    Field(discriminator="kind"),
+]
+
+
+class Dropout(Node):
+    embedding: Probability = 0.0
+    attention: Probability = 0.0
+    attention_out: Probability = 0.0
+    ff_hidden: Probability = 0.0
+    ff_out: Probability = 0.0
+
+
+class Init(Node):
+    kind: Literal["normal", "xavier_uniform", "torch"] = "normal"
+    std: Positive = 0.02  # normal: of every matrix; else: of the embeddings only
+    outputs: Literal["same", "depth_scaled", "zero"] = "same"  # o_proj and down_proj
+
+
+class Claims(Node):
+    parameters: Annotated[int, Field(ge=1, le=10**15)]
+    tolerance: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
+
+
+class Paper(Node):
+    title: str
+    authors: str | None = None
+    arxiv: str | None = None
+    url: str | None = None
+    year: Count | None = None
+    claims: Claims | None = None
+
+
+class Source(Node):
+    huggingface: str
+
+
+class LedgerEntry(Node):
+    status: Literal["stated", "figure", "official_code", "unstated", "deviates"]
+    at: str | None = None  # section, figure, file
+    quote: str | None = None
+    choice: str | int | float | bool | None = None
+    because: str | None = None
+    alternatives: tuple[str | int | float | bool, ...] = ()
+
+
+class Spec(Node):
+    specc: Literal[1]
+    name: str
+    title: str | None = None
+    class_name: str | None = None  # written `class:`
+    kind: Literal["decoder", "encoder", "encoder_decoder", "features"]
+    paper: Paper | None = None
+    source: Source | None = None
+    features: tuple[Literal["cache"], ...]
+    outputs: tuple[Literal["attention_weights"], ...] = ()
+    vocab_size: Count | None  # None: features
+    d_model: Count
+    max_seq_len: Count | None = None  # needed by tables of positions
+    embedding: Embedding | None
+    stacks: tuple[Stack, ...]
+    heads: tuple[Head, ...]
+    dropout: Dropout
+    init: Init
+    ledger: dict[str, LedgerEntry] = {}

@@ -1,0 +1,376 @@
+"""What a person may write at each place, derived from the schema: fields, words, bounds and the short forms.
+
+The schema says what a resolved spec is; this says what leads there. Checking, sugar, defaults, the ledger and the
+JSON Schema for editors all walk these shapes, so that a word or a bound has one home.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from specc.spec import schema
+
+
+@dataclass(frozen=True)
+class Words:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An integer, or arithmetic over sizes that gives one."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number; what lies between 0 and 1 may be written in per cent."""
+
+    low: float | None = None
+    high: float | None = None
+    low_open: bool = False
+    high_open: bool = False
+
+    @property
+    def is_fraction(self) -> bool:
+        return self.high is not None and self.high <= 1.0
+
+
+@dataclass(frozen=True)
+class Flag:
+    """true or false."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """Anything printable; it stays text."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """What becomes a name in the generated file or its path. `role` says which."""
+
+    role: Literal["file", "class", "type", "output"]
+
+
+@dataclass(frozen=True)
+class Anything:
+    """Any one scalar (a ledger's choice)."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """Exactly this number."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list. `one` = a single item may stand without its list; `distinct` = no item twice."""
+
+    item: Shape
+    one: bool = False
+    distinct: bool = False
+
+
+@dataclass(frozen=True)
+class Field:
+    name: str
+    shape: Shape
+    nullable: bool = False
+    default: object = PydanticUndefined
+
+    @property
+    def has_default(self) -> bool:
+        return self.default is not PydanticUndefined
+
+
+@dataclass(frozen=True)
+class Record:
+    """A mapping of known keys. `spread` = one scalar may stand for all of its fields."""
+
+    name: str
+    fields: tuple[Field, ...]
+    spread: bool = False
+
+    def field(self, name: str) -> Field | None:
+        return next((field for field in self.fields if field.name == name), None)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(field.name for field in self.fields)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The words of its `kind`, which may stand for the whole mapping."""
+        kind = self.field("kind")
+        return kind.shape.words if kind is not None and isinstance(kind.shape, Words) else ()
+
+
+@dataclass(frozen=True)
+class Variants:
+    """A mapping whose `kind` decides which keys it may have."""
+
+    records: tuple[Record, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(kind for record in self.records for kind in record.kinds)
+
+    def record(self, kind: str | None) -> Record | None:
+        return next((record for record in self.records if kind in record.kinds), None)
+
+    @property
+    def any_kind(self) -> Record:
+        """All fields of all kinds: what an override may hold that leaves `kind` to what it overrides."""
+        fields: dict[str, Field] = {"kind": Field("kind", Words(self.kinds))}
+        for record in self.records:
+            for field in record.fields:
+                fields.setdefault(field.name, field)
+        return Record("any", tuple(fields.values()))
+
+
+@dataclass(frozen=True)
+class Options:
+    """One of a few shapes, told apart by what stands there: words, a number, a mapping."""
+
+    shapes: tuple[Shape, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return tuple(w for shape in self.shapes if isinstance(shape, Words) for w in shape.words)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A mapping whose keys a person chooses: layer types, or ledger paths."""
+
+    keys: Literal["type", "path"]
+    value: Shape
+
+
+Shape = (
+    Words
+    | Whole
+    | Real
+    | Flag
+    | Text
+    | Name
+    | Anything
+    | Constant
+    | Items
+    | Record
+    | Variants
+    | Options
+    | Table
+)
+
+_WRITTEN = {"class_name": "class"}
+_NAMES: dict[tuple[str, str], Name] = {
+    ("Spec", "name"): Name("file"),
+    ("Spec", "class_name"): Name("class"),
+    ("ClassifierHead", "name"): Name("output"),
+}
+
+
+@cache
+def record_of(model: type[BaseModel]) -> Record:
+    """The record of one schema class."""
+    fields = tuple(_field(model, name, info) for name, info in model.model_fields.items())
+    kinds = {type(field.shape) for field in fields}
+    spread = len(fields) > 1 and (kinds == {Flag} or kinds == {Real})
+    return Record(model.__name__, fields, spread)
+
+
+def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
+    annotation: Any = info.annotation
+    nullable = type(None) in get_args(annotation)
+    shape: Shape = _shape(annotation, info.metadata)
+    shape = _NAMES.get((model.__name__, name), shape)
+    return Field(_WRITTEN.get(name, name), shape, nullable, info.default)
+
+
+def _shape(annotation: Any, metadata: Iterable[Any] = ()) -> Shape:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _shape(arguments[0], arguments[1:])
+    if origin is Literal:
+        first = arguments[0]
+        return Constant(first) if isinstance(first, int) else Words(arguments)
+    if origin in (Union, types.UnionType):
+        return _union([each for each in arguments if each is not type(None)], metadata)
+    if origin is tuple:
+        item = _shape(arguments[0])
+        return Items(item, distinct=isinstance(item, Words))
+    if origin is dict:
+        return Table("path", _shape(arguments[1]))
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return record_of(annotation)
+    return _scalar(annotation, metadata)
+
+
+def _union(options: list[Any], metadata: Iterable[Any]) -> Shape:
+    if len(options) == 1:
+        return _shape(options[0], metadata)
+    if set(options) == {str, int, float, bool}:
+        return Anything()
+    shapes = tuple(_shape(option) for option in options)
+    records = tuple(shape for shape in shapes if isinstance(shape, Record))
+    if len(records) == len(shapes):
+        return Variants(records)
+    return Options(shapes)
+
+
+def _scalar(annotation: Any, metadata: Iterable[Any]) -> Shape:
+    low: Any = None
+    high: Any = None
+    low_open = high_open = False
+    for item in metadata:
+        for part in item.metadata if isinstance(item, FieldInfo) else (item,):
+            match part:
+                case object(ge=low):
+                    pass
+                case object(gt=low):
+                    low_open = True
+                case object(le=high):
+                    pass
+                case object(lt=high):
+                    high_open = True
+    if annotation is int:
+        return Whole(0 if low is None else low, 2**31 - 1 if high is None else high)
+    if annotation is float:
+        return Real(low, high, low_open, high_open)
+    if annotation is bool:
+        return Flag()
+    if annotation is str:
+        return Text()
+    raise TypeError(f"the schema has a type that no shape stands for: {annotation!r}")
+
+
+# --- the language as it is written ---------------------------------------------------------------------
+
+_NORM = record_of(schema.Norm)
+_POSITION = _shape(schema.Position)
+_HEAD = _shape(schema.Head)
+
+
+def _part_fields() -> tuple[Field, ...]:
+    """The parts that a layer consists of: what base, stacks and layer types may all set."""
+    attention = record_of(schema.Attention)
+    return (
+        Field("position", _POSITION),
+        Field("norm", _NORM),
+        Field("block", record_of(schema.Block)),
+        Field("attention", attention),
+        Field("cross_attention", attention),
+        Field("feed_forward", record_of(schema.FeedForward)),
+    )
+
+
+@cache
+def layer_type() -> Record:
+    """What a layer type may override."""
+    return Record("LayerType", _part_fields())
+
+
+@cache
+def layers() -> Record:
+    fields = (
+        Field("pattern", Items(Name("type"))),
+        Field("types", Table("type", layer_type())),
+    )
+    return Record("Layers", fields)
+
+
+@cache
+def stack() -> Record:
+    """What `encoder:` and `decoder:` may override."""
+    own = (Field("n_layers", _whole("d_model")), *_part_fields())
+    return Record("StackPart", (*own, Field("layers", layers()), Field("final_norm", _NORM, True)))
+
+
+def _whole(name: str) -> Shape:
+    field = record_of(schema.Spec).field(name)
+    if field is None:
+        raise KeyError(name)
+    return field.shape
+
+
+@cache
+def spec() -> Record:
+    """The top level, in the order in which it reads best."""
+    known = {field.name: field for field in record_of(schema.Spec).fields}
+    first = ("specc", "name", "title", "class", "kind", "paper", "source")
+    sizes = ("vocab_size", "d_model")
+    words = (Field("style", Text()),)
+    fields = (
+        *(known[name] for name in first),
+        *words,
+        known["features"],
+        known["outputs"],
+        *(known[name] for name in sizes),
+        Field("n_layers", _whole("d_model")),
+        known["max_seq_len"],
+        known["embedding"],
+        *_part_fields(),
+        Field("final_norm", _NORM, True),
+        Field("head", Items(_HEAD, one=True)),
+        known["dropout"],
+        known["init"],
+        Field("layers", layers()),
+        Field("encoder", stack()),
+        Field("decoder", stack()),
+        known["ledger"],
+    )
+    return Record("Spec", fields)
+
+
+def shape_at(shape: Shape, path: tuple[str, ...]) -> Shape | None:
+    """The shape at a path through keys (list items are stepped over), or None where no field is."""
+    for step in path:
+        if isinstance(shape, Items):
+            shape = shape.item
+        if isinstance(shape, Options):
+            inner = [each for each in shape.shapes if isinstance(each, Record)]
+            shape = inner[0] if inner else shape
+        match shape:
+            case Variants():
+                field = shape.any_kind.field(step)
+            case Record():
+                field = shape.field(step)
+            case Table():
+                field = Field(step, shape.value)
+            case _:
+                field = None
+        if field is None:
+            return None
+        shape = field.shape
+    return shape
+
+
+def keys_of(shape: Shape | None) -> tuple[str, ...]:
+    """The keys that may stand directly under that shape."""
+    match shape:
+        case Record():
+            return shape.names
+        case Variants():
+            return shape.any_kind.names
+        case Items(item=item):
+            return keys_of(item)
+        case Options(shapes=shapes):
+            return tuple(key for each in shapes for key in keys_of(each))
+        case _:
+            return ()

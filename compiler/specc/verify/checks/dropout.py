@@ -1,0 +1,102 @@
+"""Dropout: off in eval, live in training, and each at its place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from specc import golden
+from specc.verify.calls import flat
+from specc.verify.checks.check import Check, counted
+from specc.verify.metrics import margin, worst_error
+from specc.verify.places import DropoutPlace, dropout_places
+from specc.verify.report import Outcome, failed, not_applicable, passed
+from specc.verify.subject import Subject
+
+LIMIT = 1e-12
+NONE = "the spec drops nothing"
+
+
+def _set(live: nn.Module, places: tuple[DropoutPlace, ...], p: float) -> None:
+    for place in places:
+        place.set(live, p)
+
+
+@dataclass(frozen=True)
+class EvalDeterminism(Check):
+    """In eval mode nothing is random, even with every dropout at 0.5."""
+
+    name: str = "eval_determinism"
+
+    def run(self, subject: Subject) -> Outcome:
+        """Run three times, with every dropout at 0.5."""
+        live = subject.build_stressed()
+        plain = subject.outputs(live, subject.padded)
+        places = dropout_places(subject.small)
+        _set(live, places, 0.5)
+        for _ in range(2):
+            error, output = worst_error(subject.outputs(live, subject.padded), plain)
+            if error > 0.0:
+                return failed(f"{output} changes by {error:.1e} from run to run in eval mode")
+        return passed(f"the same bits 3 times, {counted(len(places), 'dropout')} at 0.5")
+
+
+@dataclass(frozen=True)
+class LiveDropout(Check):
+    """In training each dropout of the spec acts, and nothing else is random."""
+
+    name: str = "live_dropout"
+
+    def run(self, subject: Subject) -> Outcome:
+        """Turn on one dropout at a time."""
+        live = subject.build_stressed()
+        plain = subject.outputs(live, subject.plain)
+        places = dropout_places(subject.small)
+        live.train()
+        _set(live, places, 0.0)
+        error, output = worst_error(subject.outputs(live, subject.plain), plain)
+        if error > LIMIT:
+            return failed(f"training differs from eval by {error:.1e} in {output} without dropout")
+        for place in places:
+            place.set(live, 0.5)
+            error, _ = worst_error(subject.outputs(live, subject.plain), plain)
+            if error < 1e-6:
+                where = f"{place.path}.{place.name}".lstrip(".")
+                return failed(f"{where} at 0.5 changes nothing in training")
+            place.set(live, 0.0)
+        if not places:
+            return passed("the spec drops nothing, and training equals eval")
+        return passed(f"{counted(len(places), 'dropout')} act in training, one at a time")
+
+
+@dataclass(frozen=True)
+class DropoutPlaces(Check):
+    """Each dropout acts on the very values that the spec names."""
+
+    name: str = "dropout_places"
+
+    def run(self, subject: Subject) -> Outcome:
+        """p = 1 is deterministic: it must give what golden gives without those values."""
+        places = dropout_places(subject.small)
+        sites = tuple(dict.fromkeys(place.site for place in places))
+        if not sites:
+            return not_applicable(NONE)
+        worst = 0.0
+        live = subject.build_stressed().train()
+        for site in sites:
+            _set(live, places, 0.0)
+            _set(live, tuple(place for place in places if place.site is site), 1.0)
+            with torch.no_grad():
+                wanted = golden.run(subject.small, subject.weights(), subject.padded, dropped=site)
+            error, output = worst_error(subject.outputs(live, subject.padded), flat(wanted.outputs))
+            if error > LIMIT:
+                return failed(
+                    f"with all of {site.value} dropped, {output} is off by {error:.1e}"
+                    f" (limit {LIMIT:.0e})",
+                    margin(error, LIMIT),
+                )
+            worst = max(worst, error)
+        names = ", ".join(site.value for site in sites)
+        return passed(f"max relative error {worst:.1e} with all of one site dropped: {names}")

@@ -1,0 +1,82 @@
+"""Dtypes: the model runs in each of four, and its norms cast in the spec's order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from specc import golden
+from specc.ir.layers import LayerNorm, Norm, NormWeight
+from specc.verify.checks.check import Check, counted
+from specc.verify.checks.parity import short
+from specc.verify.metrics import margin, worst_error
+from specc.verify.places import norms
+from specc.verify.report import Outcome, failed, not_applicable, passed
+from specc.verify.subject import Subject
+
+# How far outputs may lie from golden's float64 ones, under stress weights.
+LIMITS = {
+    torch.float64: 1e-12,
+    torch.float32: 1e-5,
+    torch.bfloat16: 0.25,
+    torch.float16: 0.05,
+}
+
+
+@dataclass(frozen=True)
+class Dtypes(Check):
+    """The model runs in float64, float32, bfloat16 and float16 and answers in that dtype."""
+
+    name: str = "dtypes"
+
+    def run(self, subject: Subject) -> Outcome:
+        """Compare with golden's float64 outputs."""
+        told = []
+        wanted = subject.golden_outputs(subject.padded)
+        for dtype, limit in LIMITS.items():
+            outputs = subject.outputs(subject.build_stressed(dtype), subject.padded)
+            other = [name for name, tensor in outputs.items() if tensor.dtype != dtype]
+            if other:
+                return failed(f"{other[0]} is {outputs[other[0]].dtype} in {short(dtype)}")
+            error, output = worst_error(outputs, wanted)
+            if error > limit:
+                return failed(
+                    f"{output} is off by {error:.1e} in {short(dtype)} (limit {limit:.0e})",
+                    margin(error, limit),
+                )
+            told.append(f"{short(dtype)} {error:.0e}")
+        return passed(f"relative error against float64: {', '.join(told)}")
+
+
+@dataclass(frozen=True)
+class NormCasts(Check):
+    """Norms compute in float32 and cast back where the spec says."""
+
+    name: str = "norm_casts"
+    share: float = 0.99
+
+    def run(self, subject: Subject) -> Outcome:
+        """Each norm alone, in bfloat16, beside golden's: the order of casts shows nowhere else."""
+        live = subject.build_stressed(torch.bfloat16)
+        modules = dict(live.named_modules())
+        found = {path: norm for path, norm in norms(subject.small).items() if path in modules}
+        if not found:
+            return not_applicable("the file has no norm modules")
+        shares = {path: self._equal_share(modules[path], norm) for path, norm in found.items()}
+        worst = min(shares, key=lambda path: shares[path])
+        share = f"{shares[worst]:.1%} of values equal golden's in bfloat16"
+        if shares[worst] < self.share:
+            return failed(f"{worst}: {share} (limit {self.share:.0%})", 1 - shares[worst])
+        return passed(f"{share} or more, {counted(len(found), 'norm')} (limit {self.share:.0%})")
+
+    def _equal_share(self, live: nn.Module, norm: Norm) -> float:
+        generator = torch.Generator().manual_seed(2)
+        x = torch.randn(64, norm.width.value, generator=generator).to(torch.bfloat16)
+        weight = None if norm.weight is NormWeight.NONE else live.get_parameter("weight")
+        has_bias = isinstance(norm, LayerNorm) and norm.bias
+        bias = live.get_parameter("bias") if has_bias else None
+        with torch.no_grad():
+            wanted: Tensor = golden.norm(norm, x, weight, bias)
+            return float((live(x) == wanted).double().mean())

@@ -1,0 +1,146 @@
+"""Checks against golden: outputs and gradients, under stress weights, in float64 and float32."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from specc import golden
+from specc.golden import Inputs
+from specc.verify.calls import Outputs, call, flat
+from specc.verify.checks.check import Check, counted
+from specc.verify.inputs import cast
+from specc.verify.metrics import joint_error, margin, worst_error
+from specc.verify.report import Outcome, failed, passed
+from specc.verify.subject import Case, Subject
+from specc.verify.trace import first_difference, recorded
+from specc.verify.weights import Regime
+
+
+def short(dtype: torch.dtype) -> str:
+    """`float32`."""
+    return str(dtype).removeprefix("torch.")
+
+
+@dataclass(frozen=True)
+class ForwardParity(Check):
+    """The file computes what the spec means, all outputs, with and without padding."""
+
+    dtype: torch.dtype
+    limit: float
+
+    @property
+    def name(self) -> str:
+        """One check a dtype."""
+        return f"forward_{short(self.dtype)}"
+
+    def run(self, subject: Subject) -> Outcome:
+        """Run every case. A failure names the first part whose values differ."""
+        worst = 0.0
+        for case in subject.cases:
+            live = subject.build_stressed(self.dtype, case.regime)
+            wanted = flat(subject.golden(case).outputs)
+            error, output = worst_error(subject.outputs(live, case.inputs), wanted)
+            if error > self.limit:
+                text = (
+                    f"relative error {error:.1e} in {output}, {case.name} (limit {self.limit:.0e})"
+                )
+                return failed(
+                    text + self._first_difference(subject, case), margin(error, self.limit)
+                )
+            worst = max(worst, error)
+        cases = counted(len(subject.cases), "case")
+        return passed(f"max relative error {worst:.1e} over {cases} (limit {self.limit:.0e})")
+
+    def _first_difference(self, subject: Subject, case: Case) -> str:
+        live = subject.build_stressed(self.dtype, case.regime)
+        with recorded(live) as found:
+            subject.outputs(live, case.inputs)
+        part = first_difference(found, subject.golden(case).trace, self.limit)
+        return "" if part is None else f"; the first part that differs: {part}"
+
+
+@dataclass(frozen=True)
+class GradientParity(Check):
+    """Training moves every parameter as the spec's definition does."""
+
+    dtype: torch.dtype
+    limit: float
+
+    @property
+    def name(self) -> str:
+        """One check a dtype."""
+        return f"gradient_{short(self.dtype)}"
+
+    def run(self, subject: Subject) -> Outcome:
+        """Differentiate one scalar made of all outputs with respect to every parameter."""
+        cases = [case for case in subject.cases if case.regime is Regime.STRESS]
+        worst = 0.0
+        for case in cases:
+            wanted = golden_gradients(subject, case.inputs)
+            live = subject.build_stressed(self.dtype)
+            outputs = call(live, subject.small, cast(case.inputs, self.dtype))
+            scalar(outputs).backward()  # type: ignore[no-untyped-call]
+            found = {n: p.grad for n, p in live.named_parameters() if p.grad is not None}
+            error, name = joint_error(_filled(found, wanted), wanted)
+            if error > self.limit:
+                text = f"relative error {error:.1e} in {name}, {case.name} (limit {self.limit:.0e})"
+                return failed(text, margin(error, self.limit))
+            worst = max(worst, error)
+        return passed(
+            f"max relative error {worst:.1e} over all gradients of {counted(len(cases), 'case')}"
+            f" (limit {self.limit:.0e})"
+        )
+
+
+def golden_gradients(subject: Subject, inputs: Inputs) -> dict[str, Tensor]:
+    """d scalar(outputs) / d parameter, by golden, in float64."""
+    weights = {n: w.clone().requires_grad_() for n, w in subject.weights().items()}
+    outputs = flat(golden.run(subject.small, weights, inputs).outputs)
+    grads = torch.autograd.grad(scalar(outputs), list(weights.values()), allow_unused=True)
+    return {
+        name: torch.zeros_like(weight) if grad is None else grad
+        for (name, weight), grad in zip(weights.items(), grads, strict=True)
+    }
+
+
+def scalar(outputs: Outputs) -> Tensor:
+    """A fixed random combination of all numbers of all outputs."""
+    generator = torch.Generator().manual_seed(1)
+    total = torch.zeros(())
+    for tensor in outputs.values():
+        factor = torch.randn(tensor.shape, generator=generator, dtype=torch.float64)
+        total = total + (tensor * factor.to(tensor.dtype)).sum()
+    return total
+
+
+def _filled(found: dict[str, Tensor], wanted: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name: found.get(name, torch.zeros_like(tensor)) for name, tensor in wanted.items()}
+
+
+@dataclass(frozen=True)
+class EveryParameterLearns(Check):
+    """Each parameter that the spec makes matter receives a gradient."""
+
+    name: str = "every_parameter_learns"
+
+    def run(self, subject: Subject) -> Outcome:
+        """Golden's gradient tells which parameters matter."""
+        wanted = golden_gradients(subject, subject.padded)
+        live = subject.build_stressed()
+        scalar(call(live, subject.small, subject.padded)).backward()  # type: ignore[no-untyped-call]
+        found = {name: parameter.grad for name, parameter in live.named_parameters()}
+        size = max(grad.abs().max().item() for grad in wanted.values())
+        idle = []
+        for name, grad in wanted.items():
+            if grad.abs().max().item() < 1e-12 * size:
+                idle.append(name)
+                continue
+            own = found[name]
+            if own is None or own.abs().max().item() == 0.0:
+                return failed(f"{name} receives no gradient, by the spec it matters")
+        text = f"{len(wanted) - len(idle)} of {counted(len(wanted), 'parameter')}"
+        rest = f"; {', '.join(idle[:3])} cannot matter by the spec" if idle else ""
+        return passed(text + rest)

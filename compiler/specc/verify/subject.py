@@ -1,0 +1,127 @@
+"""What all checks of one verification look at: the file, the model in two sizes, golden's answers.
+
+Golden's results are kept: many checks ask for the same ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor, nn
+
+from specc import golden
+from specc.golden import Inputs
+from specc.ir.block import FeatureInput
+from specc.ir.model import Model
+from specc.ir.walk import resize
+from specc.verify.calls import Outputs, call, flat
+from specc.verify.inputs import Padding, cast, make_inputs, with_all_attention_layers
+from specc.verify.live import reset
+from specc.verify.loading import LoadedFile
+from specc.verify.quiet import stream_level
+from specc.verify.sizes import reduced_sizes
+from specc.verify.weights import Regime, stress_weights
+
+
+@dataclass(frozen=True)
+class Case:
+    """A regime of weights with inputs that suit it."""
+
+    name: str
+    regime: Regime
+    inputs: Inputs
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One generated file against one model. `inductor` asks compile to use the real backend."""
+
+    model: Model
+    file: LoadedFile
+    inductor: bool = False
+    _golden: dict[str, golden.Result] = field(default_factory=dict, repr=False)
+    _weights: dict[Regime, dict[str, Tensor]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Reduced values by `Config` name."""
+        return reduced_sizes(self.model)
+
+    @cached_property
+    def small(self) -> Model:
+        """The model at its reduced size: what golden interprets."""
+        return resize(self.model, self.sizes)
+
+    def weights(self, regime: Regime = Regime.STRESS) -> dict[str, Tensor]:
+        """Stress weights of the reduced model, float64."""
+        if regime not in self._weights:
+            self._weights[regime] = stress_weights(self.small, regime)
+        return self._weights[regime]
+
+    @cached_property
+    def cases(self) -> tuple[Case, ...]:
+        """Both regimes, with and without padding, and all attention weights that forward gives."""
+        return tuple(
+            Case(f"{regime.value}, {padding.value}", regime, self._case_inputs(regime, padding))
+            for regime in Regime
+            for padding in Padding
+        )
+
+    def _case_inputs(self, regime: Regime, padding: Padding) -> Inputs:
+        inputs = make_inputs(self.small, padding)
+        if inputs.queries is not None and regime is Regime.QUIET:
+            inputs = replace(inputs, queries=inputs.queries * stream_level(self.small.stacks[0]))
+        if self.small.attention_weights and regime is Regime.STRESS:
+            inputs = with_all_attention_layers(self.small, inputs)
+        return inputs
+
+    @property
+    def plain(self) -> Inputs:
+        """Inputs without padding."""
+        return make_inputs(self.small, Padding.NONE)
+
+    @property
+    def padded(self) -> Inputs:
+        """Inputs with padding left, right and in the middle."""
+        return make_inputs(self.small, Padding.MIXED)
+
+    @property
+    def reads_features(self) -> bool:
+        """Whether features come in, not tokens."""
+        return isinstance(self.model.stacks[0].input, FeatureInput)
+
+    def build(self, dtype: torch.dtype = torch.float64) -> nn.Module:
+        """The file's model at its reduced size with fresh weights, in eval mode."""
+        live = self.file.model_class(self.file.config_class(**self.sizes)).to(dtype)
+        if dtype is torch.float64:
+            reset(live)  # tables anew, in float64
+        return live.eval()
+
+    def build_stressed(
+        self, dtype: torch.dtype = torch.float64, regime: Regime = Regime.STRESS
+    ) -> nn.Module:
+        """The same with stress weights loaded (strictly)."""
+        live = self.build(dtype)
+        live.load_state_dict(self.weights(regime))
+        return live
+
+    def golden(self, case: Case) -> golden.Result:
+        """Golden's float64 answer, computed once a case."""
+        if case.name not in self._golden:
+            with torch.no_grad():
+                weights = self.weights(case.regime)
+                self._golden[case.name] = golden.run(self.small, weights, case.inputs)
+        return self._golden[case.name]
+
+    def golden_outputs(self, inputs: Inputs) -> Outputs:
+        """Golden's outputs for other inputs, with stress weights."""
+        with torch.no_grad():
+            return flat(golden.run(self.small, self.weights(), inputs).outputs)
+
+    def outputs(self, live: nn.Module, inputs: Inputs) -> Outputs:
+        """The live model's outputs, without gradients, features cast to its dtype."""
+        dtype = next(live.parameters()).dtype
+        with torch.no_grad():
+            return call(live, self.small, cast(inputs, dtype))

@@ -1,0 +1,54 @@
+"""Stress weights: named tensors, made from the IR's parameter list alone, that let no mistake hide.
+
+Default init hides errors: gains are 1, biases 0, attention is nearly uniform. Here matrices are
+randn / sqrt(fan_in) and everything else is random. `Regime.QUIET` scales them so that norms work
+near sqrt(eps) (see `quiet`).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from math import log, sqrt
+
+import torch
+from torch import Tensor
+
+from specc.ir.init import Fill, LogSqrt
+from specc.ir.model import Model
+from specc.ir.parameters import Parameter, parameters
+from specc.verify.quiet import quiet_scaling
+
+
+class Regime(Enum):
+    """How large the numbers are."""
+
+    STRESS = "stress"
+    QUIET = "quiet"
+
+
+def stress_weights(
+    model: Model, regime: Regime = Regime.STRESS, seed: int = 0
+) -> dict[str, Tensor]:
+    """Path -> float64 tensor for every parameter of the model."""
+    generator = torch.Generator().manual_seed(seed)
+    weights = {p.path: _fill(p, generator) for p in parameters(model)}
+    if regime is Regime.QUIET:
+        scaling = quiet_scaling(model)
+        for path, factor in scaling.factors.items():
+            weights[path] = weights[path] * factor
+        for path, gain in scaling.one_plus.items():
+            weights[path] = (1 + weights[path]) * gain - 1
+    return weights
+
+
+def _fill(parameter: Parameter, generator: torch.Generator) -> Tensor:
+    noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+    if len(parameter.shape) > 1:
+        return noise / sqrt(parameter.shape[1])
+    match parameter.init:
+        case Fill(value):
+            return value + 0.5 * noise
+        case LogSqrt(size):
+            return log(sqrt(size.value)) + 0.5 * noise
+        case _:
+            return 0.5 * noise

@@ -1,0 +1,1 @@
+"""The test suite. Helpers are imported from here as `tests.<room>.<module>`."""

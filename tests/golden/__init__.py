@@ -1,0 +1,1 @@
+"""The golden library against published numbers, torch and transformers."""
