@@ -1,7 +1,7 @@
 """The one error vocabulary: where something stands, what is wrong with it, and how that reads.
 
-Stages collect diagnostics and raise one `SpecError`; it prints `file:line:col: error: message`, the source
-line, a caret and a hint. Nothing here knows what a spec means.
+Stages collect diagnostics and raise one `SpecError`; it prints `file:line:col: error: message`,
+the source line, a caret and a hint. Nothing here knows what a spec means.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing that is wrong with a spec. `path` is where in the spec, `position` where in its file."""
+    """One thing that is wrong: `path` says where in the spec, `position` where in its file."""
 
     path: SpecPath
     message: str
@@ -52,7 +52,7 @@ class SpecError(Exception):
     def located(
         self, source: str, text: str, position_of: Callable[[SpecPath], Position | None]
     ) -> SpecError:
-        """The same error for a file: paths are looked up, the diagnostics stand in the file's order."""
+        """The same error for a file: paths looked up, diagnostics in the file's order."""
         placed = (
             each if each.position else replace(each, position=position_of(each.path))
             for each in self.diagnostics

@@ -1,4 +1,5 @@
-"""A spec as a live Python module: the generated text is compiled in memory and executed, nothing is written.
+"""A spec as a live Python module: the generated text is compiled in memory and executed, nothing is
+written.
 
 Its source is registered where tracebacks, `inspect` and `torch.compile` look for it.
 """
@@ -14,22 +15,22 @@ from types import ModuleType
 from typing import Any
 
 from specc.artifact import Artifact
-from specc.ir.model import Model
+from specc.ir import model as ir
 from specc.pipeline import compile_fully
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """A generated module at work. `Model` is its main class, which is also the last one in the file."""
+    """A generated module at work. `Model` is its main class, the last one in the file."""
 
     module: ModuleType
     Config: type[Any]
     Model: type[Any]
-    model_ir: Model
+    model_ir: ir.Model
 
 
 def load(path: str | Path) -> Loaded:
-    """Compile the spec at `path` and import the result. Raises `SpecError`, `OSError`, `ModuleNotFoundError`."""
+    """What `specc.load` does."""
     compilation = compile_fully(path)
     module = import_artifact(compilation.artifact)
     names = vars(module)

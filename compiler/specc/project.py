@@ -49,7 +49,7 @@ def find_project(start: str | Path) -> Project | None:
 
 
 def shown_path(spec: str | Path) -> str:
-    """A spec's path as generated files name it: from the project's root, else the mere file name."""
+    """A spec's path as generated files name it: from the project's root, else the file name."""
     place = absolute(spec)
     project = find_project(place.parent)
     return place.relative_to(project.root).as_posix() if project else place.name
@@ -78,7 +78,9 @@ def _project(root: Path, table: dict[str, Any]) -> Project:
             close = get_close_matches(str(key), DEFAULTS, 1)
             hint = f" Did you mean {close[0]}?" if close else ""
             known = " and ".join(DEFAULTS)
-            raise ProjectError(f"{root / 'pyproject.toml'}: [tool.specc] knows {known}, not {key}.{hint}")
+            raise ProjectError(
+                f"{root / 'pyproject.toml'}: [tool.specc] knows {known}, not {key}.{hint}"
+            )
     return Project(root, _folder(root, table, "specs"), _folder(root, table, "output"))
 
 

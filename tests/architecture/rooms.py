@@ -1,4 +1,6 @@
-"""What the tests of this folder read: the compiler's modules as syntax trees, and the table of doors between rooms."""
+"""What the tests of this folder read: the compiler's modules as syntax trees, and the table of
+doors between rooms.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ DOORS = {
     "loading": door("pipeline ir artifact"),
     "convert": door("ir weights importers diagnostics", "safetensors torch"),
     "verify": door(
-        COMPILING + " pipeline weights importers golden", "torch libcst transformers hypothesis pytest"
+        COMPILING + " pipeline weights importers golden",
+        "torch libcst transformers hypothesis pytest",
     ),
     "cli": door(EVERYTHING, "typer rich torch"),
     "__init__": door("artifact diagnostics pipeline loading"),

@@ -12,7 +12,7 @@ def forbidden(module: Module) -> list[str]:
         package, _, inside = name.partition(".")
         if package == "specc":
             room = inside.partition(".")[0]
-            if room not in {module.room, *door.rooms} and not (room == "__version__"):
+            if room not in {module.room, *door.rooms} and room != "__version__":
                 found.append(name)
         elif not is_standard(package) and package not in door.packages:
             found.append(name)

@@ -1,7 +1,7 @@
 """A family is data: no code names one. Papers may be cited in docstrings and comments.
 
-Words are looked for in identifiers and in strings that are one word, which is what code compares with; `llama3` is
-not among them, since it is the name of a formula for rotary frequencies.
+Words are looked for in identifiers and in strings that are one word, which is what code compares
+with; `llama3` is not among them, since it is the name of a formula for rotary frequencies.
 """
 
 import ast
@@ -12,10 +12,61 @@ import pytest
 from tests.architecture.rooms import ROOT, TEMPLATES, docstrings, modules
 
 FAMILIES = frozenset(
-    "albert bart bert bloom codegen cohere dbrx deberta deepseek distilbert electra esm falcon gemma gemma2 gemma3"
-    " gpt gpt2 gpt3 gptj gptneox granite internlm llama llama2 longformer marian mbart minicpm mistral mixtral mpt"
-    " nanogpt neox olmo olmo2 pegasus persimmon phi3 qwen qwen2 qwen3 roberta siglip smollm stablelm starcoder t5"
-    " vaswani whisper xglm xlnet yi".split()
+    [
+        "albert",
+        "bart",
+        "bert",
+        "bloom",
+        "codegen",
+        "cohere",
+        "dbrx",
+        "deberta",
+        "deepseek",
+        "distilbert",
+        "electra",
+        "esm",
+        "falcon",
+        "gemma",
+        "gemma2",
+        "gemma3",
+        "gpt",
+        "gpt2",
+        "gpt3",
+        "gptj",
+        "gptneox",
+        "granite",
+        "internlm",
+        "llama",
+        "llama2",
+        "longformer",
+        "marian",
+        "mbart",
+        "minicpm",
+        "mistral",
+        "mixtral",
+        "mpt",
+        "nanogpt",
+        "neox",
+        "olmo",
+        "olmo2",
+        "pegasus",
+        "persimmon",
+        "phi3",
+        "qwen",
+        "qwen2",
+        "qwen3",
+        "roberta",
+        "siglip",
+        "smollm",
+        "stablelm",
+        "starcoder",
+        "t5",
+        "vaswani",
+        "whisper",
+        "xglm",
+        "xlnet",
+        "yi",
+    ]
 )
 SPECS = frozenset(spec.stem for spec in (ROOT / "specs").glob("*.yaml"))
 
@@ -42,7 +93,9 @@ def named(tree: ast.AST) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("module", [m for m in modules() if m.room != "importers"], ids=lambda m: m.id)
+@pytest.mark.parametrize(
+    "module", [m for m in modules() if m.room != "importers"], ids=lambda m: m.id
+)
 def test_code_names_no_family(module):
     assert named(module.tree) & (FAMILIES | SPECS) == set()
 

@@ -7,7 +7,13 @@ import pytest
 from tests.architecture.rooms import modules
 
 CALLS = {"print", "exit", "quit", "input", "breakpoint"}
-ATTRIBUTES = {("sys", "exit"), ("sys", "stdout"), ("sys", "stderr"), ("os", "_exit"), ("os", "abort")}
+ATTRIBUTES = {
+    ("sys", "exit"),
+    ("sys", "stdout"),
+    ("sys", "stderr"),
+    ("os", "_exit"),
+    ("os", "abort"),
+}
 
 
 def noise(tree: ast.AST) -> list[str]:

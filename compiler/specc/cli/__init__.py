@@ -1,7 +1,7 @@
 """The command `specc`: the only room that prints or exits.
 
-Exit codes: 0 fine, 1 drift or a failed check, 2 a bad spec, an unreadable file or wrong usage, 3 an internal error,
-130 stopped by Ctrl-C.
+Exit codes: 0 fine, 1 drift or a failed check, 2 a bad spec, an unreadable file or wrong usage, 3 an
+internal error, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The verbs and their options. Each does its work in a module of its own, imported when it is called."""
+"""The verbs and their options. Each has a module of its own, imported when it is called."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ Specs = Annotated[
 ]
 Output = Annotated[
     str | None,
-    typer.Option("-o", "--output", metavar="DIR|FILE|-", help="Where to; - is stdout.", show_default=False),
+    typer.Option(
+        "-o", "--output", metavar="DIR|FILE|-", help="Where to; - is stdout.", show_default=False
+    ),
 ]
 Strict = Annotated[
     bool,
@@ -100,17 +102,19 @@ def verify(
         Path | None,
         typer.Option("--file", help="Check this file against the spec, not a fresh build."),
     ] = None,
-    format: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,  # noqa: A002
+    how: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
 ) -> None:
     """Prove that a generated file computes what its spec says. Needs torch."""
     from specc.cli.verify import verify as run
 
-    _end(run(specs, file, format))
+    _end(run(specs, file, how))
 
 
 @app.command()
 def explain(
-    subject: Annotated[str, typer.Argument(metavar="SPEC|FIELD", help="A spec, or such as norm.eps.")],
+    subject: Annotated[
+        str, typer.Argument(metavar="SPEC|FIELD", help="A spec, or such as norm.eps.")
+    ],
 ) -> None:
     """Show a spec with every default written out, or what a field means."""
     from specc.cli.explain import explain as run

@@ -1,4 +1,4 @@
-"""`specc check`: what a build would change, as a unified diff. Changed, missing and orphan files all count."""
+"""`specc check`: what a build would change. Changed, missing and orphan files all count."""
 
 from __future__ import annotations
 

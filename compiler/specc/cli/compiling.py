@@ -1,4 +1,4 @@
-"""Compiles many specs for a verb: all their errors are shown in one run, and one error stops everything."""
+"""Compiles the specs of a verb: all errors are shown in one run, and one stops everything."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from pathlib import Path
 from specc.artifact import Artifact
 from specc.cli.failure import Failure
 from specc.cli.out import complain
-from specc.cli.sources import File, Folder, Target
+from specc.cli.sources import File, Folder
 from specc.diagnostics import SpecError
 from specc.emit import EmitError, Plan, plan
 from specc.pipeline import compile_spec
 
 
 def compile_all(specs: Sequence[Path], *, strict: bool) -> tuple[Artifact, ...]:
-    """One artifact a spec. Raises `SpecError` for one bad spec, `Failure` after complaining about each of several."""
+    """One artifact a spec. Raises `SpecError`, or `Failure` when it has shown several."""
     artifacts: dict[Path, Artifact] = {}
     bad: list[SpecError] = []
     for spec in specs:
         try:
             artifacts[spec] = compile_spec(spec, strict=strict)
-        except SpecError as error:
+        except SpecError as error:  # noqa: PERF203  # the point of the loop
             bad.append(error)
     if bad and len(specs) == 1:
         raise bad[0]
     if bad:
-        for error in bad:
-            complain(str(error))
+        for each in bad:
+            complain(str(each))
         raise Failure(f"{len(bad)} of {len(specs)} specs do not compile")
     _refuse_twins(artifacts)
     return tuple(artifacts.values())
@@ -50,4 +50,6 @@ def _refuse_twins(artifacts: dict[Path, Artifact]) -> None:
     for spec, artifact in artifacts.items():
         twin = seen.setdefault(artifact.path.casefold(), spec)
         if twin != spec:
-            raise Failure(f"{twin} and {spec} both give {artifact.path}: change the name in one of them")
+            raise Failure(
+                f"{twin} and {spec} both give {artifact.path}: change the name in one of them"
+            )

@@ -1,4 +1,5 @@
-"""A loaded spec as a person would write it with nothing left out, each value with where it came from.
+"""A loaded spec as a person would write it with nothing left out, each value with where it came
+from.
 
 The text is itself a spec: it builds the same model.
 """
@@ -9,7 +10,10 @@ import json
 import re
 from collections.abc import Iterator
 
-from specc.spec import LoadedSpec
+from specc.diagnostics import SpecPath
+from specc.spec import LoadedSpec, shapes
+from specc.spec.effective import entry_for
+from specc.spec.schema import Spec
 from specc.spec.tree import Entry, Mapping, Mark, Node, Scalar, Sequence, is_null
 
 _PARTS = ("position", "norm", "block", "attention", "cross_attention", "feed_forward")
@@ -20,18 +24,18 @@ _NOTE_COLUMN = 44
 
 def effective_text(loaded: LoadedSpec) -> str:
     """The whole spec, one value a line, with a comment that says who set it."""
-    return "\n".join(_lines(_as_written(loaded.resolved), 0))
+    return "\n".join(_Text(loaded.spec).lines(_as_written(loaded.resolved), 0))
 
 
 def _as_written(resolved: Mapping) -> Mapping:
-    """The resolved tree with its stacks and layer types back at the places where a person writes them."""
+    """The resolved tree with stacks and layer types back where a person writes them."""
     stacks = [node for node in _items(resolved, "stacks") if isinstance(node, Mapping)]
     heads = _items(resolved, "heads")
     head = heads[0] if len(heads) == 1 else resolved.get("heads")
     entries = [
         Entry("class" if entry.key == "class_name" else entry.key, entry.value, None)
         for entry in resolved.entries
-        if entry.key not in ("stacks", "heads", "ledger")
+        if entry.key not in ("stacks", "heads", "ledger") and not is_null(entry.value)
     ]
     if len(stacks) == 1:
         entries += _stack(stacks[0])
@@ -45,7 +49,8 @@ def _as_written(resolved: Mapping) -> Mapping:
     ledger = resolved.get("ledger")
     if isinstance(ledger, Mapping) and ledger.entries:
         entries.append(Entry("ledger", ledger, None))
-    return Mapping(tuple(entries), resolved.mark)
+    order = shapes.spec().names
+    return Mapping(tuple(sorted(entries, key=lambda entry: order.index(entry.key))), resolved.mark)
 
 
 def _items(node: Mapping, key: str) -> tuple[Node, ...]:
@@ -54,7 +59,7 @@ def _items(node: Mapping, key: str) -> tuple[Node, ...]:
 
 
 def _stack(stack: Mapping) -> Iterator[Entry]:
-    """A stack's own fields; with one layer type its parts stand beside them, else under `layers`."""
+    """A stack's own fields; a single layer type's parts stand beside them, else under `layers`."""
     types = stack.mapping("types")
     for key in ("n_layers", "final_norm"):
         value = stack.get(key)
@@ -81,31 +86,55 @@ def _parts(layer: Mapping) -> Iterator[Entry]:
             yield Entry(key, part, None)
 
 
-def _lines(node: Mapping, depth: int) -> Iterator[str]:
-    for entry in node.entries:
-        yield from _entry("  " * depth + f"{_word(entry.key)}:", entry.value, depth)
+class _Text:
+    """Prints a tree as YAML; the spec's ledger has a word in the comments."""
 
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
 
-def _entry(start: str, value: Node, depth: int) -> Iterator[str]:
-    if isinstance(value, Mapping) and value.entries:
-        yield start
-        yield from _lines(value, depth + 1)
-    elif isinstance(value, Sequence) and any(isinstance(item, Mapping) for item in value.items):
-        yield start
-        for item in value.items:
-            yield from _item(item, depth + 1)
-    elif not isinstance(value, Mapping):
-        yield f"{start} {_value(value):<{max(0, _NOTE_COLUMN - len(start))}}  # {_note(value.mark)}"
+    def lines(self, node: Mapping, depth: int) -> Iterator[str]:
+        """The lines of a mapping."""
+        for entry in node.entries:
+            yield from self._entry("  " * depth + f"{_word(entry.key)}:", entry.value, depth)
 
+    def _entry(self, start: str, value: Node, depth: int) -> Iterator[str]:
+        if isinstance(value, Mapping) and value.entries:
+            yield start
+            yield from self.lines(value, depth + 1)
+        elif isinstance(value, Sequence) and any(isinstance(i, Mapping) for i in value.items):
+            yield start
+            for item in value.items:
+                yield from self._item(item, depth + 1)
+        elif not isinstance(value, Mapping):
+            column = max(0, _NOTE_COLUMN - len(start))
+            yield f"{start} {_value(value):<{column}}  # {self._note(value.mark)}"
 
-def _item(item: Node, depth: int) -> Iterator[str]:
-    """One mapping of a list: its first line carries the dash."""
-    if not isinstance(item, Mapping):
-        yield "  " * depth + f"- {_value(item)}"
-        return
-    first, *rest = _lines(item, depth + 1)
-    yield "  " * depth + "- " + first.lstrip()
-    yield from rest
+    def _item(self, item: Node, depth: int) -> Iterator[str]:
+        """One item of a list; a mapping's first line carries the dash."""
+        if not isinstance(item, Mapping):
+            yield "  " * depth + f"- {_value(item)}"
+            return
+        first, *rest = self.lines(item, depth + 1)
+        yield "  " * depth + "- " + first.lstrip()
+        yield from rest
+
+    def _note(self, mark: Mark) -> str:
+        """Who set the value, and what the ledger says about it."""
+        origin: str = mark.origin
+        if mark.origin == "body":
+            origin = f"line {mark.position.line}" if mark.position else "the spec"
+        elif mark.origin == "style":
+            origin = "from style"
+        account = self._account(mark.written)
+        return f"{origin}; {account}" if account else origin
+
+    def _account(self, path: SpecPath) -> str:
+        key = entry_for(self._spec, path) if path[:1] != ("ledger",) else None
+        if key is None:
+            return ""
+        entry = self._spec.ledger[key]
+        status = entry.status.replace("_", " ")
+        return f"{status} ({entry.at})" if entry.at else status
 
 
 def _value(node: Node) -> str:
@@ -119,13 +148,3 @@ def _word(text: str) -> str:
     """A text as YAML: bare when no reader could take it for anything else."""
     is_bare = _PLAIN.fullmatch(text) and text not in _RESERVED and text == text.strip()
     return text if is_bare else json.dumps(text, ensure_ascii=False)
-
-
-def _note(mark: Mark) -> str:
-    match mark.origin:
-        case "body":
-            return f"line {mark.position.line}" if mark.position else "the spec"
-        case "style":
-            return "from style"
-        case origin:
-            return origin

@@ -1,4 +1,4 @@
-"""What a verb raises to stop with one clear message: wrong usage, or something on disk that is not as it should be."""
+"""What a verb raises to stop with one clear message, and how the process then ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the command line so that nobody ever sees a traceback: every error ends as one message and an exit code."""
+"""Runs the command line so that every error ends as one message and an exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`specc init`: a commented spec to start from. It builds at once, whatever the style words leave open."""
+"""`specc init`: a commented spec to start from, which builds at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from specc.spec.tree import Mapping, Mark, Scalar
 STYLE = "decoder, pre-norm, rms norm, rotary, swiglu, tied weights"
 
 TEXT = """\
-# Every choice that makes this model. `specc explain FIELD` says what a field means and what else it can be;
-# `specc explain` with this file writes out every default.
+# Every choice that makes this model. `specc explain FIELD` says what a field means and what else
+# it can be; `specc explain` with this file writes out every default.
 specc: 1
 name: {name}
 # paper:
@@ -34,10 +34,11 @@ style: {style}
 {sizes}
 attention: {{n_heads: 8}}  # more: n_kv_heads, head_dim, bias, scale, qk_norm
 feed_forward: {{{activation}d_ff: 4 * d_model}}
-# dropout: 0.1  # at all sites, or {{embedding: 0.1, attention: 0.1, attention_out: 0.1, ff_hidden: 0.1, ff_out: 0.1}}
+# dropout: 0.1  # everywhere, or at embedding, attention, attention_out, ff_hidden, ff_out apart
 # init: {{kind: normal, std: 0.02, outputs: depth_scaled}}
 
-# Where the choices come from: stated (section and quote), figure, official_code, unstated (with the reason), deviates.
+# Where the choices come from: stated (say where, and quote), figure, official_code,
+# unstated (say why it was chosen), deviates (say why).
 ledger:
   block.norm_placement: {{status: unstated, because: "a first guess: look for it in the paper"}}
 """
@@ -47,7 +48,7 @@ _RESERVED = frozenset({"true", "false", "null"})
 
 
 def init(name: str, style: str) -> Code:
-    """Write NAME.yaml into the project's folder of specs, else here. Raises `Failure`, and then writes nothing."""
+    """Write NAME.yaml into the project's folder of specs, else here. Raises `Failure`."""
     text = _spec_text(name, style or STYLE)
     try:
         compile_spec(text=text)

@@ -104,7 +104,7 @@ def _target(output: str) -> Target:
 
 
 def _default_target(specs: Sequence[Path]) -> Target:
-    """The output folder of the project that the specs are in; outside of one, the working directory."""
+    """The output folder of the specs' project; without one, the working directory."""
     projects = {find_project(spec.parent) for spec in specs}
     if len(projects) > 1:
         raise Failure("the specs belong to several projects: say where the files go with -o DIR")

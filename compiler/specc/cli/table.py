@@ -37,7 +37,8 @@ def summary(report: Report) -> str:
     """One line: how many checks passed, and whether that is enough."""
     counts = [sum(c.status.value == status for c in report.checks) for status in COLOURS]
     verdict = "verified" if report.passed else "FAILED"
-    return f"{report.spec}: {verdict}: {counts[0]} passed, {counts[1]} failed, {counts[2]} not applicable"
+    passed, failed, other = counts
+    return f"{report.spec}: {verdict}: {passed} passed, {failed} failed, {other} not applicable"
 
 
 def _show_plain(report: Report) -> None:
@@ -58,7 +59,9 @@ def _show_rich(report: Report) -> None:
     for check in report.checks:
         status = check.status.value
         colour = COLOURS[status]
-        table.add_row(Text(check.name), Text(status.replace("_", " "), colour), Text(check.evidence))
+        table.add_row(
+            Text(check.name), Text(status.replace("_", " "), colour), Text(check.evidence)
+        )
     console = Console()
     console.print(table)
     console.print(Text(summary(report), "bold green" if report.passed else "bold red"))

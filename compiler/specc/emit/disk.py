@@ -1,7 +1,8 @@
 """Writes a plan without leaving half of anything behind.
 
-All new texts are first laid beside their targets under temporary names, which is where a full or a read-only disk
-shows, and only then moved over them, one atomic step each. A file that is already right is not touched at all.
+All new texts are first laid beside their targets under temporary names, which is where a full or a
+read-only disk shows, and only then moved over them, one atomic step each. A file that is already
+right is not touched at all.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from specc.emit.plan import Entry, Plan, State
 def write(plan: Plan, *, force: bool = False) -> tuple[Entry, ...]:
     """Write what is missing or changed, and return it. Orphans stay.
 
-    Raises `EmitError`, with no file changed, when one was edited by hand or is not specc's own (`force` overwrites
-    those too), or when the disk refuses.
+    Raises `EmitError`, with no file changed, when one was edited by hand or is not specc's own
+    (`force` overwrites those too), or when the disk refuses.
     """
     wanted = [e for e in plan.entries if e.new is not None and e.state is not State.UNCHANGED]
     if not force:

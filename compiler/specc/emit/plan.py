@@ -1,4 +1,4 @@
-"""Compares artifacts with a folder, and says of each file what a build would do to it. Writes nothing."""
+"""Says of each file of a folder what a build would do to it. Writes nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class State(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One file: what lies there (`old`, None when there is nothing) and what should (`new`, None for an orphan)."""
+    """One file: what lies there (`old`), if anything, and what should (`new`), if anything."""
 
     file: Path
     state: State
@@ -54,8 +54,9 @@ class Plan:
 def plan(artifacts: Sequence[Artifact], folder: Path, *, orphans: bool = False) -> Plan:
     """Compare artifacts with a folder, which need not exist.
 
-    With `orphans`, Python files there that no artifact gives count too (an `__init__.py` of one's own does not).
-    Raises `EmitError` for two artifacts of one name, a name that leaves the folder, and what cannot be read.
+    With `orphans`, Python files there that no artifact gives count too (an `__init__.py` of one's
+    own does not). Raises `EmitError` for two artifacts of one name, a name that leaves the folder,
+    and what cannot be read.
     """
     _check_names(artifacts)
     entries = [_compare(artifact, folder / artifact.path) for artifact in artifacts]
@@ -102,7 +103,7 @@ def _orphans(folder: Path, expected: set[str]) -> list[Entry]:
 
 
 def read(file: Path) -> str | None:
-    """A file's text with its line ends as they are; None when there is no file. Raises `EmitError`."""
+    """A file's text with its line ends as they are; None without a file. Raises `EmitError`."""
     try:
         return file.read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Reads the first line of a generated file: whose it is, and whether a hand has touched the rest since."""
+"""Reads a generated file's first line: whose it is, and whether a hand has touched the rest."""
 
 from __future__ import annotations
 

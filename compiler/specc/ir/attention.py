@@ -1,4 +1,6 @@
-"""Attention as its definition reads: what is projected, normed, placed, masked and scaled. No order of lines."""
+"""Attention as its definition reads: what is projected, normed, placed, masked and scaled. No order
+of lines.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ from specc.ir.sizes import Constant, Size
 
 
 class AttentionSource(Enum):
+    """Where keys and values come from."""
+
     SELF = "self"
     MEMORY = "memory"
 
@@ -58,6 +62,8 @@ Projections = SeparateProjections | FusedProjection
 
 
 class NormOver(Enum):
+    """Which features a norm of queries and keys runs over."""
+
     HEAD = "head"  # each head's E features apart, after the heads are split
     FULL = "full"  # all H*E features together, before the heads are split
 

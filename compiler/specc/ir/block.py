@@ -1,6 +1,7 @@
 """A block's wiring as slots, and how blocks make a stack.
 
-Each sublayer is one equation: x <- out(x + post(body(pre(x)))). Which slots are filled is what papers call
+Each sublayer is one equation: x <- out(x + post(body(pre(x)))). Which slots are filled is what
+papers call
 pre-norm (pre), post-norm (out), sandwich (pre and post) and post-sublayer norm (post).
 """
 
@@ -11,13 +12,15 @@ from enum import Enum
 
 from specc.ir.attention import Attention
 from specc.ir.feed_forward import FeedForward
+from specc.ir.init import Init
 from specc.ir.layers import Dropout, Norm
 from specc.ir.positions import InputPosition
 from specc.ir.sizes import Constant, Size
-from specc.ir.init import Init
 
 
 class Wiring(Enum):
+    """What each sublayer of a block reads."""
+
     SEQUENTIAL = "sequential"  # each sublayer reads what the one before it left
     PARALLEL = "parallel"  # all sublayers read the same x, one sum adds them (no `out` slot)
 
@@ -51,13 +54,17 @@ class LayerType:
 
 @dataclass(frozen=True)
 class Segment:
-    """n_layers layers that run through `cycle` (indices into the stack's layer types) again and again."""
+    """n_layers layers that run through `cycle` (indices into the stack's layer types) again and
+    again.
+    """
 
     cycle: tuple[int, ...]
     n_layers: Size
 
 
 class EmbeddingScale(Enum):
+    """Factors of the embedding that are no free number."""
+
     ONE = "one"
     SQRT_WIDTH = "sqrt_d_model"
 
@@ -93,7 +100,9 @@ class FeatureInput:
 
 @dataclass(frozen=True)
 class Stack:
-    """Input, layers, final norm. `name` says its role; `layers_name` is the attribute of its module list."""
+    """Input, layers, final norm. `name` says its role; `layers_name` is the attribute of its module
+    list.
+    """
 
     name: str  # "decoder" or "encoder"
     layers_name: str

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from specc.ir.layers import Activation, Linear, Norm
 from specc.ir.block import Embedding
+from specc.ir.layers import Activation, Linear, Norm
 from specc.ir.sizes import Size
 
 
 @dataclass(frozen=True)
 class Tied:
-    """The output matrix is an embedding's own (Press & Wolf 2017); a bias has a name and starts at zero."""
+    """The output matrix is an embedding's own (Press & Wolf 2017); a bias has a name and starts at
+    zero.
+    """
 
     embedding: Embedding
     bias_name: str | None
@@ -28,7 +30,9 @@ class LanguageModelHead:
 
 @dataclass(frozen=True)
 class MaskedLanguageModelHead:
-    """Features -> logits [B, T, V] through a transform: projection(norm(activation(dense(x)))) (BERT)."""
+    """Features -> logits [B, T, V] through a transform: projection(norm(activation(dense(x))))
+    (BERT).
+    """
 
     output_name: str
     dense: Linear
@@ -38,6 +42,8 @@ class MaskedLanguageModelHead:
 
 
 class Pool(Enum):
+    """How many places become one."""
+
     FIRST = "first"  # the first column's features (put nothing before it: right padding only)
     MEAN = "mean"  # the mean over real tokens; an all-padding row gives 0
 
@@ -69,4 +75,3 @@ class FeaturesHead:
 
 
 Head = LanguageModelHead | MaskedLanguageModelHead | ClassifierHead | FeaturesHead
-

@@ -1,4 +1,6 @@
-"""How a parameter is filled before training: data that templates, golden tests and statistics checks read."""
+"""How a parameter is filled before training: data that templates, golden tests and statistics
+checks read.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from specc.ir.sizes import Constant, Size
 
 @dataclass(frozen=True)
 class Normal:
-    """N(0, std^2), or N(0, (std / sqrt(2 * depth))^2) for the outputs of depth-scaled residual branches."""
+    """N(0, std^2), or N(0, (std / sqrt(2 * depth))^2) for the outputs of depth-scaled residual
+    branches.
+    """
 
     std: Constant
     depth: Size | None = None

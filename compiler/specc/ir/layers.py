@@ -1,4 +1,6 @@
-"""The leaves of the IR: linear maps, norms and dropout sites. Each carries its attribute name in the file."""
+"""The leaves of the IR: linear maps, norms and dropout sites. Each carries its attribute name in
+the file.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class Cast(Enum):
 
 @dataclass(frozen=True)
 class LayerNorm:
-    """(x - mean) / sqrt(var + eps), biased variance (Ba et al. 2016). torch casts after the weight."""
+    """(x - mean) / sqrt(var + eps), biased variance (Ba et al. 2016); cast after the weight."""
 
     name: str
     width: Width
@@ -81,6 +83,8 @@ class Dropout:
 
 
 class Activation(Enum):
+    """Functions applied feature by feature."""
+
     RELU = "relu"
     RELU_SQUARED = "relu_squared"
     GELU_ERF = "gelu_erf"

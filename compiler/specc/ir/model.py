@@ -10,6 +10,8 @@ from specc.ir.heads import Head
 
 
 class Kind(Enum):
+    """What a model is given."""
+
     DECODER = "decoder"  # (tokens, token_mask, cache)
     ENCODER = "encoder"  # (tokens, token_mask, token_types)
     ENCODER_DECODER = "encoder_decoder"  # (source, target, source_mask, target_mask, cache)
@@ -18,7 +20,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True)
 class Claim:
-    """A parameter count that the paper states, and how far (as a fraction) the real one may lie from it."""
+    """A parameter count that the paper states, and how far (as a fraction) the real one may lie
+    from it.
+    """
 
     parameters: int
     tolerance: float
@@ -26,6 +30,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Paper:
+    """Where the architecture was published."""
+
     title: str
     arxiv: str | None
     url: str | None
@@ -34,7 +40,8 @@ class Paper:
 
 @dataclass(frozen=True)
 class Citation:
-    """Where one field of the spec comes from, as a comment for the generated file. `path` is a schema path.
+    """Where one field of the spec comes from, as a comment for the generated file. `path` is a
+    schema path.
 
     `config_name` is the field of `Config` that the path names, if it names exactly one.
     """

@@ -1,14 +1,16 @@
-"""The trained tensors of a model: path in the `state_dict`, shape and initialisation, from the IR alone."""
+"""The trained tensors of a model: path in the `state_dict`, shape and initialisation, from the IR
+alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from specc.ir.exhaustive import assert_never
 
 from specc.ir.attention import Attention, FusedProjection, QkL2Norm, QkNorm, SeparateProjections
 from specc.ir.block import Block, Embedding, Stack, TokenInput
+from specc.ir.exhaustive import assert_never
 from specc.ir.feed_forward import FeedForward, Glu, Mlp
 from specc.ir.heads import (
     ClassifierHead,

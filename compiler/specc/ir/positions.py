@@ -1,4 +1,6 @@
-"""How a model knows the order of its tokens: tables added at the input, or turns and biases inside attention."""
+"""How a model knows the order of its tokens: tables added at the input, or turns and biases inside
+attention.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ class PositionIndex(Enum):
 
 
 class SinusoidLayout(Enum):
+    """Where a table keeps its sines and its cosines."""
+
     INTERLEAVED = "interleaved"  # sin, cos, sin, cos, ... (Vaswani et al. 2017)
     CONCAT = "concat"  # all sines, then all cosines (tensor2tensor, Marian)
 
@@ -30,7 +34,9 @@ class SinusoidFrequency(Enum):
 
 @dataclass(frozen=True)
 class Sinusoidal:
-    """A fixed table [size, width] added to the embeddings. An odd width has one sine more than cosines."""
+    """A fixed table [size, width] added to the embeddings. An odd width has one sine more than
+    cosines.
+    """
 
     name: str
     size: Size
@@ -81,7 +87,9 @@ RotaryScaling = LinearScaling | Llama3Scaling
 
 @dataclass(frozen=True)
 class Rotary:
-    """Turn pairs of the first `rotary_dim` features by position * theta^(-2i/rotary_dim) (Su et al. 2021)."""
+    """Turn pairs of the first `rotary_dim` features by position * theta^(-2i/rotary_dim) (Su et al.
+    2021).
+    """
 
     name: str
     size: Size
@@ -101,7 +109,8 @@ class Rotary:
 class Alibi:
     """slope_h * (key - query) is added to the scores of head h (Press et al. 2022).
 
-    For n heads, a power of two, slope_h = 2^(-8h/n), h = 1..n. Else: the slopes of the power of two below n,
+    For n heads, a power of two, slope_h = 2^(-8h/n), h = 1..n. Else: the slopes of the power of two
+    below n,
     then every other slope (1st, 3rd, ...) of the power of two above.
     """
 

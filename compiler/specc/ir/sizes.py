@@ -1,7 +1,9 @@
 """Numbers that the generated file keeps in its `Config`, and widths made of them.
 
-Every number of the IR that a reader may want to change is a `Size` or a `Constant`: it carries its value
-(golden computes with it) and its `Config` name (templates print it). Two parts that hold the same name
+Every number of the IR that a reader may want to change is a `Size` or a `Constant`: it carries its
+value
+(golden computes with it) and its `Config` name (templates print it). Two parts that hold the same
+name
 share one `Config` field; lowering gives different names to numbers that differ.
 """
 
@@ -36,24 +38,19 @@ class Width:
 
     @property
     def value(self) -> int:
-        return sum(
-            prod(f.value if isinstance(f, Size) else f for f in t) for t in self.terms
-        )
+        return sum(prod(f.value if isinstance(f, Size) else f for f in t) for t in self.terms)
 
     @property
     def letters(self) -> str:
         """The width as shape comments write it: `H*E`, `H*E + 2*K*E`."""
         return " + ".join(
-            "*".join(f.letter if isinstance(f, Size) else str(f) for f in t)
-            for t in self.terms
+            "*".join(f.letter if isinstance(f, Size) else str(f) for f in t) for t in self.terms
         )
 
     @property
     def sizes(self) -> tuple[Size, ...]:
         """The sizes in it, each once, in order."""
-        return tuple(
-            dict.fromkeys(f for t in self.terms for f in t if isinstance(f, Size))
-        )
+        return tuple(dict.fromkeys(f for t in self.terms for f in t if isinstance(f, Size)))
 
 
 def width(*factors: Size | int) -> Width:

@@ -1,4 +1,6 @@
-"""What a kind of layer must know of the tokens' places, once per forward: layers that need the same share it."""
+"""What a kind of layer must know of the tokens' places, once per forward: layers that need the same
+share it.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def _needs(layer: LayerType) -> View | None:
 
 
 def views(stack: Stack) -> tuple[View, ...]:
-    """The distinct views of a stack. A layer without positions looks through one with rotary tables if it can."""
+    """The distinct views of a stack. A layer without positions looks through one with rotary tables
+    if it can.
+    """
     needs = dict.fromkeys(_needs(layer) for layer in stack.layer_types)
     wanted = [need for need in needs if need is not None]
     return tuple(

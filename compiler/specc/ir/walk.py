@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import TypeVar, cast
 
 from specc.ir.model import Model
 from specc.ir.sizes import Constant, Size
@@ -24,7 +24,10 @@ def walk(part: object) -> Iterator[object]:
 
 
 def config_fields(model: Model) -> tuple[Size | Constant, ...]:
-    """The numbers that `Config` holds, each name once, in the order in which the parts name them."""
+    """The numbers that `Config` holds, each name once, in the order in which the parts name them.
+
+    Raises ValueError if two different numbers share a name: lowering must not let that happen.
+    """
     found: dict[str, Size | Constant] = {}
     for part in walk(model.stacks + model.heads):
         if isinstance(part, Size | Constant):
@@ -39,15 +42,22 @@ def resize(part: Part, values: Mapping[str, int | float]) -> Part:
 
     Names that no number of the part has are ignored, so one mapping can serve many models.
     """
-    def renumbered(number: Any) -> Any:
-        kind = int if isinstance(number, Size) else float
-        return replace(number, value=kind(values.get(number.name, number.value)))
 
-    result: Any = _map_numbers(part, renumbered)
-    return result  # type: ignore[no-any-return]
+    def renumbered(number: Size | Constant) -> Size | Constant:
+        value = values.get(number.name, number.value)
+        if isinstance(number, Size):
+            return replace(number, value=int(value))
+        return replace(number, value=float(value))
+
+    return cast("Part", _map_numbers(part, renumbered))
 
 
-def _map_numbers(part: Any, change: Callable[[Any], Any]) -> Any:
+def rename(part: Part, names: Mapping[str, str]) -> Part:
+    """The same part with some numbers under other names."""
+    return cast("Part", _map_numbers(part, lambda n: replace(n, name=names.get(n.name, n.name))))
+
+
+def _map_numbers(part: object, change: Callable[[Size | Constant], Size | Constant]) -> object:
     if isinstance(part, tuple):
         return tuple(_map_numbers(item, change) for item in part)
     if isinstance(part, Size | Constant):
@@ -56,9 +66,3 @@ def _map_numbers(part: Any, change: Callable[[Any], Any]) -> Any:
         changes = {f.name: _map_numbers(getattr(part, f.name), change) for f in fields(part)}
         return replace(part, **changes)
     return part
-
-
-def rename(part: Part, names: Mapping[str, str]) -> Part:
-    """The same part with some numbers under other names."""
-    result: Any = _map_numbers(part, lambda n: replace(n, name=names.get(n.name, n.name)))
-    return result  # type: ignore[no-any-return]

@@ -174,6 +174,7 @@ def _qk_norm(
         case None:
             return None
         case schema.L2QkNorm():
+            # The scale stays what the spec says: a temperature usually goes with `scale: one`.
             return QkL2Norm(
                 eps=context.constant("qk_norm_eps", part.eps, path),
                 temperature=_temperature(part, heads),

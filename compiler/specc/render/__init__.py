@@ -1,4 +1,6 @@
-"""From the IR to the text of a file, through Jinja. The part -> template tables of this room are the only ones."""
+"""From the IR to the text of a file, through Jinja. The part -> template tables of this room are
+the only ones.
+"""
 
 from specc.render.model import render
 

@@ -1,7 +1,9 @@
 """An attention class as a list of steps: project, norm, turn, remember, attend, project out.
 
-Each step is a small template with the lines that it adds to `__init__` and to `forward`; the class template only
-loops over them. What the steps print (names, shapes, arguments) is worked out here, from the part alone.
+Each step is a small template with the lines that it adds to `__init__` and to `forward`; the class
+template only
+loops over them. What the steps print (names, shapes, arguments) is worked out here, from the part
+alone.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from specc.ir.attention import (
 from specc.ir.exhaustive import assert_never
 from specc.ir.layers import Linear
 from specc.ir.positions import Alibi, Rotary
-from specc.ir.sizes import Size
+from specc.ir.sizes import Size, Width
 from specc.render.citations import Citations
 from specc.render.classes import PartClass
 from specc.render.code import Scope
@@ -48,7 +50,9 @@ class AttentionText:
         return self.part.source is AttentionSource.SELF
 
     def cited(self, *fields: str) -> str:
-        """Comment lines for fields of this attention; cross-attention inherits what nothing else took."""
+        """Comment lines for fields of this attention; cross-attention inherits what nothing else
+        took.
+        """
         own = [f"cross_attention{field}" for field in fields] if not self.is_self else []
         return self.cite.at(*own, *(f"attention{field}" for field in fields))
 
@@ -94,19 +98,19 @@ class AttentionText:
 
     def linear(self, linear: Linear) -> str:
         """The construction of one projection, its head widths under their local names."""
+        outputs, inputs = self._width(linear.outputs), self._width(linear.inputs)
+        if isinstance(self.part.projections, FusedProjection) and linear is not self.part.output:
+            outputs = "q_width + 2 * kv_width" if self.part.is_grouped else "3 * width"
+        return f"nn.Linear({inputs}, {outputs}{'' if linear.bias else ', bias=False'})"
+
+    def _width(self, width: Width) -> str:
+        """A width in code, the widths of all heads under their local names."""
         part = self.part
         local = {
-            (part.n_heads.name, part.head_dim.name): self.q_width,
-            (part.n_kv_heads.name, part.head_dim.name): self.kv_width,
+            Width(((part.n_heads, part.head_dim),)): self.q_width,
+            Width(((part.n_kv_heads, part.head_dim),)): self.kv_width,
         }
-        names = [tuple(s.name for s in term if isinstance(s, Size)) for term in linear.outputs.terms]
-        if len(names) == 3:
-            outputs = "q_width + 2 * kv_width" if part.is_grouped else "3 * width"
-        else:
-            outputs = local.get(names[0]) or self.scope.width(linear.outputs)
-        head_names = [tuple(s.name for s in t if isinstance(s, Size)) for t in linear.inputs.terms]
-        inputs = local.get(head_names[0]) or self.scope.width(linear.inputs)
-        return f"nn.Linear({inputs}, {outputs}{'' if linear.bias else ', bias=False'})"
+        return local.get(width) or self.scope.width(width)
 
     @property
     def q(self) -> str:

@@ -1,4 +1,6 @@
-"""A block class: its sublayers' norms and bodies, and the one equation of each, x <- out(x + post(body(pre(x))))."""
+"""A block class: its sublayers' norms and bodies, and the one equation of each, x <- out(x +
+post(body(pre(x)))).
+"""
 
 from __future__ import annotations
 
@@ -82,11 +84,9 @@ def _init(
     for sublayer in cls.part.sublayers:
         before = [sublayer.pre] if sublayer.pre else []
         after = [norm for norm in (sublayer.post, sublayer.out) if norm]
-        for norm in before:
-            found.append(f"self.{norm.name} = {norms.code(norm, cls.scope)}")
+        found += [f"self.{norm.name} = {norms.code(norm, cls.scope)}" for norm in before]
         found.append(f"self.{sublayer.name} = {construct(sublayer, cls.scope)}")
-        for norm in after:
-            found.append(f"self.{norm.name} = {norms.code(norm, cls.scope)}")
+        found += [f"self.{norm.name} = {norms.code(norm, cls.scope)}" for norm in after]
     unique = list(dict.fromkeys(found))  # parallel sublayers may share one norm
     return [line for line in cite.at("norm").splitlines() if line] + unique
 

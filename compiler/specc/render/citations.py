@@ -1,7 +1,9 @@
 """The ledger's citations, each put once beside the first line that it justifies.
 
-A template part names the schema paths it stands for (its anchors). A citation goes to the anchor with the longest
-path that contains it, wherever in the spec (base, stack, layer type) it was written. What finds no anchor is not
+A template part names the schema paths it stands for (its anchors). A citation goes to the anchor
+with the longest
+path that contains it, wherever in the spec (base, stack, layer type) it was written. What finds no
+anchor is not
 lost: the header lists it.
 """
 
@@ -86,7 +88,9 @@ class Citations:
 
     def rest(self) -> tuple[Citation, ...]:
         """What has not been placed: read it last."""
-        left = [c for group in (self._by_config, self._by_anchor) for cs in group.values() for c in cs]
+        left = [
+            c for group in (self._by_config, self._by_anchor) for cs in group.values() for c in cs
+        ]
         return tuple(self._homeless + left)
 
 

@@ -1,6 +1,7 @@
 """From parts to classes: one class for each distinct structure.
 
-Two parts that differ only in numbers share a class, which takes those numbers as arguments; two that differ in
+Two parts that differ only in numbers share a class, which takes those numbers as arguments; two
+that differ in
 structure get two classes, named for the stack or the layer type that they serve.
 """
 
@@ -9,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from os.path import commonprefix
 from typing import Any, Generic, TypeVar
 
-from specc.ir.init import Fill, FanInUniform, LogSqrt, Normal, StandardNormal, XavierUniform
+from specc.ir.init import FanInUniform, Fill, LogSqrt, Normal, StandardNormal, XavierUniform
 from specc.ir.positions import Alibi, Rotary
 from specc.ir.sizes import Constant, Size
 from specc.ir.walk import rename
@@ -24,7 +24,9 @@ INITS = (Fill, FanInUniform, LogSqrt, Normal, StandardNormal, XavierUniform)
 
 @dataclass(frozen=True)
 class Role(Generic[Part]):
-    """A part at its place: the stack and layer type that hold it, and what else its class depends on."""
+    """A part at its place: the stack and layer type that hold it, and what else its class depends
+    on.
+    """
 
     part: Part
     stack: str
@@ -92,7 +94,7 @@ def _class(name: str, group: list[Role[Part]]) -> PartClass[Part]:
     for slot in slots:
         names = [number.name for number in slot]
         if len(set(names)) > 1:
-            renames[names[0]] = commonprefix(names).rstrip("_") or "size"
+            renames[names[0]] = _common(names)
     part = rename(group[0].part, renames)
     arguments = tuple(n for n in _numbers(part) if n.name in renames.values())
     return PartClass(name, part, arguments, tuple(group))
@@ -116,12 +118,24 @@ def _names(base: str, groups: list[list[Role[Any]]]) -> list[str]:
     return names
 
 
+def _common(names: list[str]) -> str:
+    """What the names start with in common, word by word: `d_ff` of `d_ff_local` and `d_ff_global`."""
+    words = []
+    for column in zip(*(name.split("_") for name in names), strict=False):
+        if len(set(column)) > 1:
+            break
+        words.append(column[0])
+    return "_".join(words) or "size"
+
+
 def _key(role: Role[Any]) -> object:
     return _structure(role.part, {}), role.context
 
 
-def _structure(part: Any, seen: dict[str, int]) -> object:
-    """The part with its numbers replaced by where they first occurred, and without its initialisation."""
+def _structure(part: object, seen: dict[str, int]) -> object:
+    """The part with its numbers replaced by where they first occurred, and without its
+    initialisation.
+    """
     match part:
         case Size() | Constant():
             return type(part).__name__, seen.setdefault(part.name, len(seen))
@@ -141,11 +155,11 @@ def _structure(part: Any, seen: dict[str, int]) -> object:
     raise TypeError(f"no part of the IR: {part!r}")
 
 
-def _numbers(part: Any) -> list[Size | Constant]:
+def _numbers(part: object) -> list[Size | Constant]:
     """The part's distinct numbers in the order in which `_structure` meets them."""
     found: dict[str, Size | Constant] = {}
 
-    def visit(node: Any) -> None:
+    def visit(node: object) -> None:
         if isinstance(node, Size | Constant):
             found.setdefault(node.name, node)
         elif isinstance(node, tuple):

@@ -1,4 +1,5 @@
-"""IR numbers and foreign text as Python source: `config.d_ff`, `151_936`, `1e-6`, comment lines, docstrings.
+"""IR numbers and foreign text as Python source: `config.d_ff`, `151_936`, `1e-6`, comment lines,
+docstrings.
 
 Everything that a spec's author wrote as free text passes through here before it reaches a file.
 """
@@ -32,7 +33,7 @@ class Scope:
         )
 
 
-def literal(value: int | float) -> str:
+def literal(value: float) -> str:
     """A number as a person would type it: `151_936`, `1e-6`, `500_000.0`."""
     if isinstance(value, int):
         return f"{value:_}" if abs(value) >= 10_000 else str(value)

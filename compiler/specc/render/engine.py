@@ -1,6 +1,8 @@
-"""Jinja, set up to be strict: an undefined name is an error, templates can reach nothing but what they are given.
+"""Jinja, set up to be strict: an undefined name is an error, templates can reach nothing but what
+they are given.
 
-A template is either a whole section of the file or a part: a file of two macros, `init` and `forward`, that give
+A template is either a whole section of the file or a part: a file of two macros, `init` and
+`forward`, that give
 the lines that the part adds to those methods of its class.
 """
 
@@ -8,7 +10,6 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from jinja2 import FileSystemLoader, StrictUndefined, Template
 from jinja2.sandbox import SandboxedEnvironment
@@ -38,7 +39,7 @@ def _template(name: str) -> Template:
     return _environment().get_template(f"{name}.py.jinja")
 
 
-def section(template: str, /, **context: Any) -> str:
+def section(template: str, /, **context: object) -> str:
     """A whole section of the file."""
     return _template(template).render(**context).strip("\n")
 

@@ -38,12 +38,34 @@ LEGEND = {
     "C": "classes",
 }
 
-ORDER = (
-    "vocab_size max_seq_len n_types n_layers n_encoder_layers n_decoder_layers d_model n_heads "
-    "n_kv_heads head_dim rotary_dim d_ff n_classes norm_eps embedding_norm_eps final_norm_eps "
-    "qk_norm_eps rope_theta rope_factor rope_low_freq_factor rope_high_freq_factor "
-    "rope_original_max_seq_len attention_scale attention_scale_width embedding_scale dropout"
-).split()
+ORDER = [
+    "vocab_size",
+    "max_seq_len",
+    "n_types",
+    "n_layers",
+    "n_encoder_layers",
+    "n_decoder_layers",
+    "d_model",
+    "n_heads",
+    "n_kv_heads",
+    "head_dim",
+    "rotary_dim",
+    "d_ff",
+    "n_classes",
+    "norm_eps",
+    "embedding_norm_eps",
+    "final_norm_eps",
+    "qk_norm_eps",
+    "rope_theta",
+    "rope_factor",
+    "rope_low_freq_factor",
+    "rope_high_freq_factor",
+    "rope_original_max_seq_len",
+    "attention_scale",
+    "attention_scale_width",
+    "embedding_scale",
+    "dropout",
+]
 
 SHAPE = re.compile(r"\[[A-Z0-9][A-Z0-9a-z_*+/, ]*\]")
 
@@ -72,7 +94,11 @@ def config_section(model: Model, cite: Citations) -> str:
     numbers = sorted(config_fields(model), key=_place)
     return section(
         "model/config",
-        owner="the paper's" if model.paper is not None and model.paper.claim is not None else "the spec's",
+        owner=(
+            "the paper's"
+            if model.paper is not None and model.paper.claim is not None
+            else "the spec's"
+        ),
         fields=[_field(number, cite.of_number(number.name)) for number in numbers],
         checks=_checks(model),
     )
@@ -165,4 +191,3 @@ def _short(claim: Claim) -> str:
         if claim.parameters >= unit:
             return f"{claim.parameters / unit:.4g}{name}"
     return str(claim.parameters)
-

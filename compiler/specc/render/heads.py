@@ -155,7 +155,9 @@ class HeadText:
 
 
 def returning(heads: list[HeadText], result: str, attention_weights: bool) -> list[str]:
-    """The last lines of `forward`: a Tensor, or an Output of several. `result` are the last features."""
+    """The last lines of `forward`: a Tensor, or an Output of several. `result` are the last
+    features.
+    """
     found: list[str] = []
     if len(heads) > 1 and result != "x":
         found, result = [f"x = {result}"], "x"

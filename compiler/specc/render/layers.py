@@ -1,4 +1,6 @@
-"""How the model makes a stack's layers: one comprehension, or a pattern of kinds with a function that walks it."""
+"""How the model makes a stack's layers: one comprehension, or a pattern of kinds with a function
+that walks it.
+"""
 
 from __future__ import annotations
 

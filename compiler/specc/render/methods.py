@@ -1,4 +1,6 @@
-"""The methods of the model class, one set for each kind of model: what they take, and the lines they run."""
+"""The methods of the model class, one set for each kind of model: what they take, and the lines
+they run.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,8 @@ from specc.render.heads import HeadText, returning
 from specc.render.stack import StackText
 
 CACHE = "cache: Cache | None = None,"
+SOURCE = "source: Tensor,  # [B, M]"
+SOURCE_MASK = "source_mask: Tensor | None = None,  # [B, M] bool, False = padding"
 WANTED = "attention_layers: tuple[int, ...] = (),"
 
 
@@ -109,8 +113,7 @@ class Forward:
 
     def _two_stacks(self) -> list[Method]:
         encoder, decoder = self.stacks
-        source = ["source: Tensor,  # [B, M]"]
-        source_mask = ["source_mask: Tensor | None = None,  # [B, M] bool, False = padding"]
+        source, source_mask = [SOURCE], [SOURCE_MASK]
         keys = "S" if decoder.cached else "T"
         target = ["target: Tensor,  # [B, T]"]
         target_mask = [f"target_mask: Tensor | None = None,  # [B, {keys}] bool, False = padding"]
@@ -139,17 +142,12 @@ class Forward:
             ],
         )
         call = ", ".join(["target", "memory", "source_mask", "target_mask", *names])
-        forward = Method(
-            "forward",
-            [*source, *target, *source_mask, *target_mask, *rest],
-            self.returns,
-            "",
-            [
-                "memory = self.encode(source, source_mask)  # [B, M, D]",
-                f"return self.decode({call})",
-            ],
-        )
-        return [encode, decode, forward]
+        both = [
+            "memory = self.encode(source, source_mask)  # [B, M, D]",
+            f"return self.decode({call})",
+        ]
+        taken = [*source, *target, *source_mask, *target_mask, *rest]
+        return [encode, decode, Method("forward", taken, self.returns, "", both)]
 
     def _features(self) -> Method:
         stack = self.stacks[0]

@@ -1,6 +1,7 @@
 """One file from one model: plan its classes, render each section bottom-up, and put them in order.
 
-Nothing is decided about the architecture here: what follows from the IR's structure alone (which classes there
+Nothing is decided about the architecture here: what follows from the IR's structure alone (which
+classes there
 are, what each takes, which helpers they call) is worked out once and handed to the templates.
 """
 
@@ -72,7 +73,11 @@ class FilePlan:
         )
         self.cross_attention = ClassTable(
             "CrossAttention",
-            [self.attention(s, t, a) for s, t, a in attentions if a.source is AttentionSource.MEMORY],
+            [
+                self.attention(s, t, a)
+                for s, t, a in attentions
+                if a.source is AttentionSource.MEMORY
+            ],
         )
         self.feed_forward: ClassTable[FeedForward] = ClassTable(
             "FeedForward",
@@ -145,9 +150,16 @@ def model_sections(plan: FilePlan) -> list[str]:
     """The constants, the output type and the class of the model itself."""
     model, patterns = plan.model, plan.patterns()
     stacks = _stack_texts(plan, patterns)
-    heads = [HeadText(h, plan.norms, stacks[-1].names.mask, "x", "T", plan.cite) for h in model.heads]
+    heads = [
+        HeadText(h, plan.norms, stacks[-1].names.mask, "x", "T", plan.cite) for h in model.heads
+    ]
     forward = Forward(
-        model.kind, stacks, heads, model.attention_weights, _limit(model), [p.count for p in patterns]
+        model.kind,
+        stacks,
+        heads,
+        model.attention_weights,
+        _limit(model),
+        [p.count for p in patterns],
     )
     init = [line for stack in stacks for line in lines("model/stack", "init", stack)]
     init = list(dict.fromkeys(init)) + [line for head in heads for line in head.init()]

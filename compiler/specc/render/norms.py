@@ -1,4 +1,6 @@
-"""Norms: torch's own LayerNorm where it says what the spec says, else one small class for each variant."""
+"""Norms: torch's own LayerNorm where it says what the spec says, else one small class for each
+variant.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class Native(Enum):
 class Variant:
     """What makes one norm class differ from another."""
 
-    kind: type[LayerNorm] | type[RmsNorm]
+    kind: type[LayerNorm | RmsNorm]
     weight: NormWeight
     bias: bool
     cast: Cast | None
@@ -35,7 +37,9 @@ def variant(norm: Norm) -> Variant | Native:
     """The class that the norm needs."""
     match norm:
         case LayerNorm():
-            odd = norm.weight is NormWeight.ONE_PLUS or (norm.bias and norm.weight is NormWeight.NONE)
+            odd = norm.weight is NormWeight.ONE_PLUS or (
+                norm.bias and norm.weight is NormWeight.NONE
+            )
             return Variant(LayerNorm, norm.weight, norm.bias, None) if odd else Native.LAYER
         case RmsNorm():
             cast = Cast.AFTER_WEIGHT if norm.weight is NormWeight.NONE else norm.cast
@@ -92,22 +96,33 @@ class NormTable:
 def _label(v: Variant) -> str:
     if v.kind is RmsNorm:
         return "(1 + weight)" if v.weight is NormWeight.ONE_PLUS else "weight"
-    gain = {NormWeight.PLAIN: " * weight", NormWeight.ONE_PLUS: " * (1 + weight)", NormWeight.NONE: ""}
+    gain = {
+        NormWeight.PLAIN: " * weight",
+        NormWeight.ONE_PLUS: " * (1 + weight)",
+        NormWeight.NONE: "",
+    }
     return f"(x - mean) / std{gain[v.weight]}" + (" + bias" if v.bias else "")
 
 
 def _rms_result(v: Variant) -> tuple[str, ...]:
-    """The product with the gain, its cast before or after as the spec orders; 1 + w is formed wide."""
+    """The product with the gain, its cast before or after, as the spec orders."""
     one_plus = v.weight is NormWeight.ONE_PLUS
     if v.cast is Cast.AFTER_WEIGHT:
         gain = "(1 + self.weight.to(wide.dtype))" if one_plus else "self.weight"
-        return ("# The gain is applied before the cast back.", f"return ({gain} * normed).to(x.dtype)")
+        return (
+            "# The gain is applied before the cast back.",
+            f"return ({gain} * normed).to(x.dtype)",
+        )
     return (f"return {'(1 + self.weight)' if one_plus else 'self.weight'} * normed.to(x.dtype)",)
 
 
 def _layer_result(v: Variant) -> str:
     wide = "self.weight.to(wide.dtype)"
-    gain = {NormWeight.PLAIN: f" * {wide}", NormWeight.ONE_PLUS: f" * (1 + {wide})", NormWeight.NONE: ""}
+    gain = {
+        NormWeight.PLAIN: f" * {wide}",
+        NormWeight.ONE_PLUS: f" * (1 + {wide})",
+        NormWeight.NONE: "",
+    }
     return "normed" + gain[v.weight] + (" + self.bias.to(wide.dtype)" if v.bias else "")
 
 

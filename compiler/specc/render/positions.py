@@ -1,4 +1,6 @@
-"""The modules that know about places: tables of sines, of turns and of slopes, and the learned table's line."""
+"""The modules that know about places: tables of sines, of turns and of slopes, and the learned
+table's line.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ SCALINGS: dict[type[RotaryScaling], str] = {
 
 @dataclass(frozen=True)
 class Unplaced:
-    """A rotary table without the name that its model gives it, so that equal tables share a class."""
+    """A rotary table without its attribute name, so that equal tables share a class."""
 
     size: Size
     rotary_dim: Size
@@ -167,4 +169,3 @@ def _alibi_section(part: Alibi, view: ViewText) -> str:
         n_heads=scope.number(part.n_heads),
         forward=lines(f"positions/alibi_{way}", "forward", part),
     )
-

@@ -1,4 +1,6 @@
-"""The lines of the model's `reset_parameters`: one loop over kinds of modules, then what stands out."""
+"""The lines of the model's `reset_parameters`: one loop over kinds of modules, then what stands
+out.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from dataclasses import dataclass
 
 from specc.ir.block import Embedding
 from specc.ir.exhaustive import assert_never
-from specc.ir.init import Fill, FanInUniform, Init, LogSqrt, Normal, StandardNormal, XavierUniform
+from specc.ir.init import FanInUniform, Fill, Init, LogSqrt, Normal, StandardNormal, XavierUniform
 from specc.ir.layers import Linear
 from specc.ir.model import Model
 from specc.ir.positions import LearnedPosition
@@ -106,13 +108,13 @@ def _outliers(model: Model) -> list[str]:
     for stack in model.stacks:
         for part in walk(stack.layer_types):
             if isinstance(part, Linear) and _stands_out(part):
-                suffixes = groups.setdefault(part.init, {}).setdefault(stack.layers_name, [])
-                suffixes.append(f"{part.name}.weight")
+                names = groups.setdefault(part.init, {}).setdefault(stack.layers_name, [])
+                names.append(f"{part.name}.weight")
                 if part.bias and isinstance(part.init, Fill):
-                    suffixes.append(f"{part.name}.bias")
+                    names.append(f"{part.name}.bias")
     found: list[str] = []
     for init, by_stack in groups.items():
-        suffixes = tuple(dict.fromkeys(s for names in by_stack.values() for s in names))
+        suffixes = tuple(dict.fromkeys(s for found_names in by_stack.values() for s in found_names))
         condition = f"name.endswith({_strings(suffixes)})"
         if len(by_stack) < len(model.stacks):
             condition = f'name.startswith("{next(iter(by_stack))}.") and {condition}'

@@ -1,4 +1,6 @@
-"""One stack inside the model class: its modules, and the lines that take ids or features through its layers."""
+"""One stack inside the model class: its modules, and the lines that take ids or features through
+its layers.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from specc.render.views import ViewText
 
 @dataclass(frozen=True)
 class Names:
-    """What the surrounding method calls the stack's tokens, their mask and the letter of their number."""
+    """What the surrounding method calls the stack's tokens, their mask and the letter of their
+    number.
+    """
 
     tokens: str
     mask: str
@@ -276,17 +280,27 @@ class StackText:
         return f"i, layer in enumerate({layers})" if self._counts else f"layer in {layers}"
 
     @property
+    def loop_lines(self) -> list[str]:
+        """What is worked out for each layer on lines of its own, where the call would be long."""
+        found = []
+        if len(self._views) > 1 and self.tuple_views:
+            found.append(f"view = views[{self.views_name}[i % len({self.views_name})]]")
+        many = bool(found) or self.gives_weights or self.names.tokens != "tokens"
+        if self.cached and many:
+            found.append("room = None if cache is None else cache.layers[i]")
+        return found
+
+    @property
     def layer_arguments(self) -> str:
         shape = block_shape(self.stack.layer_types[0].block, self.view)
         found = ["x"]
-        if shape.view is not None and len(self._views) > 1 and self.tuple_views:
-            found.append(f"views[{self.views_name}[i % len({self.views_name})]]")
-        elif shape.view is not None:
+        if shape.view is not None:
             found.append(shape.view.argument)
         if shape.memory:
             found += ["memory", "visible"]
         if self.cached:
-            found.append("None if cache is None else cache.layers[i]")
+            room = "None if cache is None else cache.layers[i]"
+            found.append("room" if self.loop_lines else room)
         if self.gives_weights:
             found.append("i in attention_layers")
         return ", ".join(found)

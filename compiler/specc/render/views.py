@@ -1,7 +1,8 @@
-"""What each stack's layers are told about the tokens' places, as code: a NamedTuple, or the mask alone.
+"""What each stack's layers are told about the tokens' places, as code: a NamedTuple, or the mask
+alone.
 
-Stacks that need the same kinds of fields share one type, so that an encoder and a decoder can share a class of
-attention: the encoder's view says that it is not causal and that nothing came before.
+Stacks that need the same kinds of fields share one type, so that an encoder and a decoder can share
+a class of attention: the encoder's view says that it is not causal and that nothing came before.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class ViewText:
 
     @property
     def flag(self) -> bool:
-        """Whether it carries SDPA's own causal flag; else the flag is known, or follows from the mask."""
+        """Whether it carries SDPA's own causal flag, which else follows from the mask."""
         several = self.cached or self.mixed or self.both_ways
         return self.causal and several and not self.biased
 
@@ -88,7 +89,7 @@ def view_texts(model: Model) -> dict[str, ViewText]:
 
 
 def as_class(part: Attention, view: ViewText | None) -> Attention:
-    """The attention as its class has it: self-attention takes whatever any stack of its view needs."""
+    """The attention as its class has it: self-attention takes what any stack of its view needs."""
     if view is None or part.source is AttentionSource.MEMORY:
         return part
     return replace(part, causal=view.causal, cached=view.cached)

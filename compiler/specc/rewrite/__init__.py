@@ -1,7 +1,8 @@
-"""Rendered text in, the same program tidied out: passes over the syntax tree, one a file, then black.
+"""Rendered text in, the same program tidied out: passes over the syntax tree, one a file, then
+black.
 
-A pass only tidies: if it had to rename or reorder, the template was wrong. What the text means is none of this
-room's business, and the meaning of the program is the same before and after.
+A pass only tidies: if it had to rename or reorder, the template was wrong. What the text means is
+none of this room's business, and the meaning of the program is the same before and after.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ PASSES = (prune_imports, blacken)
 
 
 def tidy(text: str) -> str:
-    """Run every pass over a module's source. Raises `SyntaxError` when it is none: a template's bug."""
+    """Run every pass over a module. Raises `SyntaxError` when it is none: a template's bug."""
     for run in PASSES:
         text = run(text)
     return text

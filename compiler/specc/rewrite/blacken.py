@@ -5,14 +5,16 @@ The mode is spelled out so that no configuration file of a user can change the b
 
 from __future__ import annotations
 
-import black
+from black import format_str
+from black.mode import Mode, TargetVersion
+from black.parsing import InvalidInput
 
-MODE = black.Mode(line_length=88, target_versions={black.TargetVersion.PY310})
+MODE = Mode(line_length=88, target_versions={TargetVersion.PY310})
 
 
 def blacken(text: str) -> str:
     """The module as black's stable style writes it. Raises `SyntaxError` when it does not parse."""
     try:
-        return black.format_str(text, mode=MODE)
-    except black.InvalidInput as error:
+        return format_str(text, mode=MODE)
+    except InvalidInput as error:
         raise SyntaxError(str(error)) from error

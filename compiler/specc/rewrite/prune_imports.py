@@ -1,7 +1,8 @@
 """Drops the module-level imports that nothing in the module uses.
 
-Templates may import what some of their variants need. The question whether there is anything to drop is put to
-the standard parser, which is quick; LibCST, which keeps comments and spacing, is loaded only to drop it.
+Templates may import what some of their variants need. The question whether there is anything to
+drop is put to the standard parser, which is quick; LibCST, which keeps comments and spacing, is
+loaded only to drop it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def prune_imports(text: str) -> str:
 
 
 def unused_imports(text: str) -> frozenset[str]:
-    """The names that module-level imports bind and that nothing reads; `__future__` does not count."""
+    """The names that module-level imports bind and nothing reads; `__future__` does not count."""
     return _unused(ast.parse(text))
 
 

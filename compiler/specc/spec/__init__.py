@@ -1,8 +1,9 @@
 """Spec text -> a validated spec that remembers where each value came from.
 
-`load` is the door: it reads YAML, checks every word, spells out the short forms, merges style, base, stacks and
-layer types, works out sizes, fills in defaults and validates. What several fields mean together is lowering's.
-The documentation of fields and the JSON Schema are read only when they are asked for.
+`load` is the door: it reads YAML, checks every word, spells out the short forms, merges style,
+base, stacks and layer types, works out sizes, fills in defaults and validates. What several fields
+mean together is lowering's. The documentation of fields and the JSON Schema are read only when
+they are asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ __all__ = ["EffectiveField", "LoadedSpec", "field_doc", "json_schema", "load"]
 
 
 def field_doc(path: str) -> FieldDoc:
-    """What a field means, by its path (`attention.scale`). Raises `specc.spec.docs.UnknownField`, a KeyError."""
+    """What a field means, by its path (`attention.scale`). Raises UnknownFieldError, a KeyError."""
     from specc.spec.docs import field_doc as look_up
 
     return look_up(path)

@@ -1,7 +1,7 @@
-"""Does a tree hold only what the language knows? Unknown keys, misspelt words, wrong types, numbers out of bounds.
-
-Walks the authored tree along its shape and gives every problem it finds. What is missing is not its business:
-a partial tree is fine here, since style and base parts may still fill it.
+"""Does a tree hold only what the language knows? Unknown keys, misspelt words, wrong types,
+numbers out of bounds. Walks the authored tree along its shape and gives every problem it finds.
+What is missing is not its business: a partial tree is fine here, since style and base parts may
+still fill it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specc.diagnostics import Diagnostic, Position, did_you_mean, dotted, listed
-from specc.spec import shapes
 from specc.spec.misplaced import where_it_belongs
-from specc.spec.names import why_not, why_not_text
-from specc.spec.shapes import Anything, Constant, Field, Flag, Items, Name, Options, Real, Record
-from specc.spec.shapes import Shape, Table, Text, Variants, Whole, Words
+from specc.spec.names import Role, why_not, why_not_text
+from specc.spec.shapes import (
+    Anything,
+    Constant,
+    Field,
+    Flag,
+    Items,
+    Leaf,
+    Name,
+    Options,
+    Real,
+    Record,
+    Shape,
+    Table,
+    Text,
+    Variants,
+    Whole,
+    Words,
+)
 from specc.spec.tree import Entry, Mapping, Node, Scalar, Sequence, is_null
 
 _OLD_TRUTH = {"on": "true", "yes": "true", "y": "true", "off": "false", "no": "false", "n": "false"}
@@ -23,8 +38,6 @@ _OVERRIDES = ("encoder", "decoder", "layers")
 def check(node: Node, shape: Shape) -> Iterator[Diagnostic]:
     """Every problem of the tree, in order of the tree."""
     match shape:
-        case Words() | Whole() | Real() | Flag() | Text() | Name() | Anything() | Constant():
-            yield from _leaf(node, shape)
         case Items():
             yield from _items(node, shape)
         case Record():
@@ -35,6 +48,8 @@ def check(node: Node, shape: Shape) -> Iterator[Diagnostic]:
             yield from _options(node, shape)
         case Table():
             yield from _table(node, shape)
+        case _:
+            yield from _leaf(node, shape)
 
 
 def problem(node: Node, message: str, hint: str | None = None) -> Diagnostic:
@@ -58,7 +73,7 @@ def shown(node: Node) -> str:
     return f"'{text}'"
 
 
-def _leaf(node: Node, shape: Shape) -> Iterator[Diagnostic]:
+def _leaf(node: Node, shape: Leaf) -> Iterator[Diagnostic]:
     if not isinstance(node, Scalar):
         yield problem(node, f"must be {expected(shape)}, not {shown(node)}")
         return
@@ -69,18 +84,22 @@ def _leaf(node: Node, shape: Shape) -> Iterator[Diagnostic]:
             yield from _whole(node, shape)
         case Real():
             yield from _real(node, shape)
-        case Flag():
-            if not isinstance(node.value, bool):
-                yield problem(node, f"must be true or false, not {shown(node)}", _old_truth(node))
-        case Text():
-            yield from _text(node)
         case Name(role):
             yield from _name(node, role)
-        case Constant(value):
-            if isinstance(node.value, bool) or node.value != value:
-                yield problem(node, f"must be {value}, not {shown(node)}")
-        case Anything():
-            yield from _text(node) if isinstance(node.value, str) else ()
+        case Text():
+            yield from _text(node)
+        case Flag() | Constant() | Anything():
+            yield from _exact(node, shape)
+
+
+def _exact(node: Scalar, shape: Flag | Constant | Anything) -> Iterator[Diagnostic]:
+    match shape:
+        case Flag() if not isinstance(node.value, bool):
+            yield problem(node, f"must be true or false, not {shown(node)}", _old_truth(node))
+        case Constant(value) if isinstance(node.value, bool) or node.value != value:
+            yield problem(node, f"must be {value}, not {shown(node)}")
+        case Anything() if isinstance(node.value, str):
+            yield from _text(node)
 
 
 def expected(shape: Shape) -> str:
@@ -192,8 +211,8 @@ def real_value(node: Scalar, shape: Real) -> float | None:
             return float(number)
         case str() as text:
             if shape.is_fraction and text.strip().endswith("%"):
-                number = _number(text.strip()[:-1])
-                return number / 100 if number is not None else None
+                percent = _number(text.strip()[:-1])
+                return percent / 100 if percent is not None else None
             return None
 
 
@@ -207,11 +226,11 @@ def _text(node: Scalar) -> Iterator[Diagnostic]:
         yield problem(node, reason)
 
 
-def _name(node: Scalar, role: str) -> Iterator[Diagnostic]:
+def _name(node: Scalar, role: Role) -> Iterator[Diagnostic]:
     if not isinstance(node.value, str):
         yield problem(node, f"must be a name, not {shown(node)}")
         return
-    reason = why_not(node.value, role)  # type: ignore[arg-type]
+    reason = why_not(node.value, role)
     if reason is not None:
         yield problem(node, f"{shown(node)} cannot be a name: {reason}")
 
@@ -235,8 +254,7 @@ def _items(node: Node, shape: Items) -> Iterator[Diagnostic]:
 
 def _record(node: Node, shape: Record) -> Iterator[Diagnostic]:
     if isinstance(node, Scalar) and shape.spread:
-        inner = shape.fields[0].shape
-        yield from _leaf(node, inner)
+        yield from check(node, shape.fields[0].shape)
         return
     if isinstance(node, Scalar) and shape.kinds:
         yield from _word(node, shape.kinds)
@@ -247,7 +265,7 @@ def _record(node: Node, shape: Record) -> Iterator[Diagnostic]:
     for entry in node.entries:
         field = shape.field(entry.key)
         if field is None:
-            yield _unknown(node, entry, shape.names, shape)
+            yield _unknown(node, entry, shape.names)
         else:
             yield from _field(entry, field)
 
@@ -256,12 +274,10 @@ def _example(shape: Record) -> str | None:
     return f"write it as {{{shape.names[0]}: ...}}" if shape.names else None
 
 
-def _unknown(node: Mapping, entry: Entry, known: tuple[str, ...], shape: Shape) -> Diagnostic:
+def _unknown(node: Mapping, entry: Entry, known: tuple[str, ...]) -> Diagnostic:
     path = (*node.mark.written, entry.key)
     place = f" in {dotted(node.mark.written)}" if node.mark.written else ""
-    hint = did_you_mean(entry.key, known)
-    if hint is None or entry.key not in known:
-        hint = hint or where_it_belongs(entry.key, node.mark.written)
+    hint = where_it_belongs(entry.key, node.mark.written) or did_you_mean(entry.key, known)
     hint = hint or f"known here: {listed(known, 'and')}"
     return Diagnostic(path, f"unknown key '{entry.key}'{place}", hint, _place(entry))
 
@@ -297,7 +313,7 @@ def _variants(node: Node, shape: Variants) -> Iterator[Diagnostic]:
         yield problem(node, f"must be a mapping with a kind, not {shown(node)}")
         return
     kind = node.get("kind")
-    inner = _only_kind(node, shape)
+    inner = only_kind(node, shape)
     if kind is None and inner is not None:
         yield from check(inner, shape)
         return
@@ -310,7 +326,7 @@ def _variants(node: Node, shape: Variants) -> Iterator[Diagnostic]:
             yield _not_of_kind(node, entry, record, shape)
 
 
-def _only_kind(node: Mapping, shape: Variants) -> Mapping | None:
+def only_kind(node: Mapping, shape: Variants) -> Mapping | None:
     """`{llama3: {...}}` as `{kind: llama3, ...}`, or None when it is written otherwise."""
     if len(node.entries) != 1 or node.entries[0].key not in shape.kinds:
         return None
@@ -320,13 +336,10 @@ def _only_kind(node: Mapping, shape: Variants) -> Mapping | None:
     return Mapping((Entry("kind", kind, entry.position), *inner), node.mark)
 
 
-only_kind = _only_kind
-
-
 def _not_of_kind(node: Mapping, entry: Entry, record: Record, shape: Variants) -> Diagnostic:
     owners = [each.kinds[0] for each in shape.records if each.field(entry.key) is not None]
     if not owners:
-        return _unknown(node, entry, record.names, shape)
+        return _unknown(node, entry, record.names)
     path = (*node.mark.written, entry.key)
     message = (
         f"'{entry.key}' does not go with {dotted(node.mark.written)} of kind '{record.kinds[0]}'"

@@ -1,7 +1,7 @@
 """Every value that a spec comes to, at the path where a person would write it, and who set it.
 
-What `specc explain SPEC` prints and what `--strict` goes through. A value that all layers share stands once, at its
-base path; one that differs stands under its stack or layer type.
+What `specc explain SPEC` prints and what `--strict` goes through. A value that all layers share
+stands once, at its base path; one that differs stands under its stack or layer type.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ABSENT_IF_NULL = ("title", "class", "paper", "source", "vocab_size", "embedding
 
 @dataclass(frozen=True)
 class EffectiveField:
-    """One leaf of a spec. `written` is how it stands in the file where it is arithmetic or a short form."""
+    """One leaf of a spec. `written` is how it stands in the file."""
 
     path: str
     value: Value
@@ -35,6 +35,7 @@ class EffectiveField:
 
     @property
     def steps(self) -> tuple[str, ...]:
+        """The path's steps, list indices among them."""
         return tuple(self.path.replace("[", ".").replace("]", "").split("."))
 
 
@@ -80,7 +81,7 @@ def _stack(stack: Mapping) -> Iterator[_Leaf]:
     types = stack.mapping("types")
     for key in ("n_layers", "pattern", "final_norm"):
         value = stack.get(key)
-        if value is not None and not (key == "pattern" and types.keys() == (ONLY_TYPE,)):
+        if value is not None and not (key == "pattern" and types.keys == (ONLY_TYPE,)):
             for leaf in _parts(value, (key,)):
                 yield _Leaf(leaf.node, leaf.relative, name)
     for entry in types.entries:
@@ -93,7 +94,7 @@ def _stack(stack: Mapping) -> Iterator[_Leaf]:
 
 
 def _parts(node: Node, path: SpecPath) -> Iterator[_Leaf]:
-    """The leaves, and a mapping itself where all that is in it came from elsewhere: that it is there says something."""
+    """The leaves; and a mapping where all in it came from elsewhere: that it is there counts."""
     for inner in _mappings(node):
         own = inner.mark.written
         if inner.entries and all(_outside(leaf, own) for _, leaf in leaves(inner)):

@@ -1,12 +1,13 @@
-"""Arithmetic over sizes: `4 * d_model`, `d_model // n_heads`. Integers, + - * // / and parentheses, nothing else.
-
-Python's parser reads the text, and only the few node types below are looked at, so nothing can be called, read or
-made to explode. What a name is worth is the caller's to say.
+"""Arithmetic over sizes: `4 * d_model`, `d_model // n_heads`. Integers, + - * // / and
+parentheses, nothing else. Python's parser reads the text, and only the few node types below are
+looked at, so nothing can be called, read or made to explode. What a name is worth is the caller's
+to say.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 
 from specc.diagnostics import did_you_mean, listed
@@ -26,6 +27,11 @@ SIZES = (
 )
 
 
+_GLUED = re.compile(r"(?<![\w.])[0-9][0-9_]*[A-Za-z]")
+_GRAMMAR = "only + - * // / and ( ) over sizes and whole numbers"
+_SYMBOLS: dict[type, str] = {ast.Pow: "**", ast.Mod: "%", ast.LShift: "<<", ast.RShift: ">>"}
+
+
 class ExpressionError(ValueError):
     """An expression that has no value; `hint` may say what was meant."""
 
@@ -38,6 +44,8 @@ def evaluate(text: str, value_of: Callable[[str], int]) -> int:
     """The value of an arithmetic text. Raises ExpressionError; `value_of` may too."""
     if len(text) > LONGEST:
         raise ExpressionError(f"an expression of {len(text)} characters is too long")
+    if _GLUED.search(text):
+        raise ExpressionError(f"'{text}' is not arithmetic", "write * between a number and a name")
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -64,7 +72,8 @@ def _value(node: ast.expr, value_of: Callable[[str], int]) -> int:
             return _binary(operator, _value(left, value_of), _value(right, value_of))
         case _:
             raise ExpressionError(
-                f"{_named(node)} in an expression: only + - * // / and ( ) over sizes and whole numbers"
+                f"{_named(node)} in an expression",
+                _GRAMMAR,
             )
 
 
@@ -85,10 +94,8 @@ def _binary(operator: ast.operator, left: int, right: int) -> int:
                 raise ExpressionError(f"{left} / {right} is not whole", "write // to round down")
             return left // right
         case _:
-            name = type(operator).__name__
-            raise ExpressionError(
-                f"the operator {name}: only + - * // and / are arithmetic over sizes"
-            )
+            name = _SYMBOLS.get(type(operator), type(operator).__name__)
+            raise ExpressionError(f"the operator {name} in an expression", _GRAMMAR)
 
 
 def _bounded(number: int) -> int:

@@ -1,6 +1,6 @@
-"""Defaults: a merged tree along its shape, with every field that nobody set filled in and marked as such.
-
-Fields without a default are problems here, as are keys that do not go with the kind that merging left.
+"""Defaults: a merged tree along its shape, with every field that nobody set filled in and marked
+as such. Fields without a default are problems here, as are keys that do not go with the kind that
+merging left.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _stray(node: Mapping, entry: Entry, record: Record) -> Diagnostic:
 
 def set_default(node: Mapping, key: str, value: object, origin: Origin = "default") -> Mapping:
     """The mapping with that key, set unless somebody has set it already."""
-    if key in node.keys() and not is_null(node.get(key)):
+    if key in node.keys and not is_null(node.get(key)):
         return node
     return node.put(key, grow(value, node.mark.filled(key, origin)))
 
@@ -86,14 +86,15 @@ class BaseNorm:
         self.full = finish_norm(fill(self._raw, shape, problems))
 
     def start(self, partial: Mapping) -> Mapping:
-        """A partial norm over this one; a changed kind starts anew. What follows from `weight` follows anew."""
+        """A partial norm over this one; a changed kind starts anew."""
         if changes_kind(self.full, partial):
             return partial
-        start = self._raw if "weight" in partial.keys() else self.full
+        start = self._raw if "weight" in partial.keys else self.full
         merged = merge_mappings(start, partial)
         return Mapping(merged.entries, partial.mark)
 
     @property
     def eps(self) -> Scalar | None:
+        """The eps of the filled norm."""
         found = self.full.get("eps")
         return found if isinstance(found, Scalar) else None

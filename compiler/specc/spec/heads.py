@@ -1,4 +1,6 @@
-"""The heads: a list, from one word or mapping or several, with what the style and the base norm give them."""
+"""The heads: a list, from one word or mapping or several, with what the style and the base norm
+give them.
+"""
 
 from __future__ import annotations
 

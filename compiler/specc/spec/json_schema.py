@@ -1,7 +1,8 @@
 """A JSON Schema (draft 2020-12) of what a person may write, short forms included, for editors.
 
-Made from the shapes, with each field's meaning from the documentation, so that yaml-language-server completes and
-explains it. It accepts partial specs: what is required depends on the style, and `specc` itself says that best.
+Made from the shapes, with each field's meaning from the documentation, so that yaml-language-
+server completes and explains it. It accepts partial specs: what is required depends on the style,
+and `specc` itself says that best.
 """
 
 from __future__ import annotations
@@ -11,12 +12,27 @@ from typing import Any
 from specc.spec import shapes
 from specc.spec.docs import meaning_of
 from specc.spec.expressions import SIZES
-from specc.spec.shapes import Anything, Constant, Field, Flag, Items, Name, Options, Real, Record
-from specc.spec.shapes import Shape, Table, Text, Variants, Whole, Words
+from specc.spec.shapes import (
+    Anything,
+    Constant,
+    Field,
+    Flag,
+    Items,
+    Leaf,
+    Name,
+    Options,
+    Real,
+    Record,
+    Shape,
+    Table,
+    Text,
+    Variants,
+    Whole,
+    Words,
+)
 from specc.spec.style import TABLE
 
 _ARITHMETIC = rf"^[\s0-9()+*/_-]*(({'|'.join(SIZES)})[\s0-9()+*/_-]*)+$"
-_SCALAR = {"type": ["string", "number", "boolean"]}
 
 
 def json_schema() -> dict[str, Any]:
@@ -34,6 +50,23 @@ def json_schema() -> dict[str, Any]:
 
 def _of(shape: Shape, path: str, definitions: dict[str, Any]) -> dict[str, Any]:
     match shape:
+        case Items():
+            return _items(shape, path, definitions)
+        case Record():
+            return _shared(shape, path, definitions)
+        case Variants():
+            return _variants(shape, path, definitions)
+        case Options(shapes=options):
+            return _any([_of(option, path, definitions) for option in options])
+        case Table():
+            values = _of(shape.value, path if shape.keys == "path" else "", definitions)
+            return {"type": "object", "additionalProperties": values}
+        case _:
+            return _leaf(shape)
+
+
+def _leaf(shape: Leaf) -> dict[str, Any]:
+    match shape:
         case Words(words):
             return {"enum": list(words)}
         case Whole():
@@ -47,20 +80,9 @@ def _of(shape: Shape, path: str, definitions: dict[str, Any]) -> dict[str, Any]:
         case Name():
             return {"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_]*$"}
         case Anything():
-            return dict(_SCALAR)
+            return {"type": ["string", "number", "boolean"]}
         case Constant(value):
             return {"const": value}
-        case Items():
-            return _items(shape, path, definitions)
-        case Record():
-            return _shared(shape, path, definitions)
-        case Variants():
-            return _variants(shape, path, definitions)
-        case Options(shapes=options):
-            return _any([_of(option, path, definitions) for option in options])
-        case Table():
-            values = _of(shape.value, path if shape.keys == "path" else "", definitions)
-            return {"type": "object", "additionalProperties": values}
 
 
 def _any(options: list[dict[str, Any]]) -> dict[str, Any]:
@@ -136,7 +158,7 @@ def _has_kind(shape: Shape) -> bool:
 
 
 def _variants(shape: Variants, path: str, definitions: dict[str, Any]) -> dict[str, Any]:
-    """A word, or a mapping with the fields of all kinds: an override may leave its kind to what it overrides."""
+    """A word, or a mapping with the fields of all kinds: an override may leave out its kind."""
     key = path.replace(".", "_") or shape.records[0].name
     if key not in definitions:
         definitions[key] = {}

@@ -25,7 +25,7 @@ def part_shape(name: str) -> Record | Variants:
 
 
 def parts_of(tree: Mapping) -> Mapping:
-    """The parts that a level (base, stack, layer type) sets, with the kinds that go without saying."""
+    """The parts that a level (base, stack, layer type) sets."""
     entries = tuple(entry for entry in tree.entries if entry.key in PARTS)
     return Mapping(entries, tree.mark)
 
@@ -68,6 +68,13 @@ class LayerBuilder:
 
     def _block(self, parts: Mapping) -> Mapping:
         block = set_default(parts.mapping("block"), "sublayers", list(self._sublayers))
+        if block.get("norm_placement") is None:
+            path = (*block.mark.written, "norm_placement")
+            message = f"{dotted(path)} is missing, and has no default: where do the norms stand?"
+            words = "pre, post, sandwich or post_sublayer"
+            hint = f"write `block: {{norm_placement: ...}}` ({words}), or pre-norm, ... in `style:`"
+            self._problems.append(Diagnostic(path, message, hint, block.mark.position))
+            block = block.put("norm_placement", grow("pre", block.mark))
         return fill(block, part_shape("block"), self._problems)
 
     def _settled(self, parts: Mapping, name: str, scope: Scope) -> Mapping:
@@ -82,11 +89,9 @@ class LayerBuilder:
             own = self._attention(self._settled(parts, "attention", scope), scope, norm)
         if "cross_attention" in sublayers:
             over = parts.get("cross_attention")
-            both = parts.put(
-                "cross_attention",
-                merge(parts.mapping("attention"), None if is_null(over) else over)
-                or parts.mapping("attention"),
-            )
+            start = parts.mapping("attention")
+            whole = merge(parts.get("attention"), None if is_null(over) else over)
+            both = parts.put("cross_attention", whole or start)
             scope = scope.with_nodes(size_nodes(both, "cross_attention"))
             cross = self._attention(self._settled(both, "cross_attention", scope), scope, norm)
         return own, cross

@@ -1,6 +1,6 @@
-"""The ledger held against the spec: keys must name fields that exist here, choices must equal what the spec says.
-
-Also `--strict`: which architectural values no entry speaks of, and which entries say too little.
+"""The ledger held against the spec: keys must name fields that exist here, choices must equal what
+the spec says. Also `--strict`: which architectural values no entry speaks of, and which entries
+say too little.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def check_ledger(authored: Mapping, resolved: Mapping) -> Iterator[Diagnostic]:
         found = values_at(resolved, path)
         place = entry.position or entry.value.mark.position
         if not found:
-            yield Diagnostic(("ledger", entry.key), *_no_field(entry.key, path, resolved), place)
+            yield Diagnostic(("ledger", entry.key), *_no_field(entry.key, path), place)
             continue
         choice = entry.value.get("choice") if isinstance(entry.value, Mapping) else None
         if isinstance(choice, Scalar) and choice.value is not None:
@@ -60,7 +60,7 @@ def _told(node: Node) -> str:
     return f"{value} ({where})"
 
 
-def _no_field(key: str, path: SpecPath, resolved: Mapping) -> tuple[str, str | None]:
+def _no_field(key: str, path: SpecPath) -> tuple[str, str | None]:
     names = tuple(step for step in path if isinstance(step, str))
     if shapes.shape_at(shapes.spec(), names) is not None:
         return f"the ledger speaks of {key}, which this spec does not have", None
@@ -110,24 +110,25 @@ def _candidates(resolved: Mapping, path: SpecPath) -> Iterator[Node | None]:
         rest = path[1:]
     if not rest:
         yield from named
-    elif rest[0] in _STACK_FIELDS:
-        yield from (at(stack, rest) for stack in named)
-    elif rest[0] == "layers" and not rest[1:]:
-        yield from (stack.get("types") for stack in named)
-    elif rest[:2] == ("layers", "pattern"):
-        yield from (at(stack, rest[1:]) for stack in named)
-    elif rest[:2] == ("layers", "types"):
-        yield from (at(stack, rest[1:]) for stack in named)
-    elif rest[0] in PARTS:
+    elif rest[0] in (*PARTS, *_STACK_FIELDS, "layers"):
         for stack in named:
-            for entry in stack.mapping("types").entries:
-                found = at(entry.value, rest)
-                if found is not None and found.mark.written:
-                    yield found
+            yield from _in_stack(stack, rest)
     elif first == "head":
         yield from _heads(resolved, path)
     else:
         yield at(resolved, ("class_name", *path[1:]) if first == "class" else path)
+
+
+def _in_stack(stack: Mapping, path: SpecPath) -> Iterator[Node | None]:
+    if path[0] in _STACK_FIELDS:
+        yield at(stack, path)
+    elif path[0] == "layers":
+        yield at(stack, path[1:] or ("types",))
+    else:
+        for entry in stack.mapping("types").entries:
+            found = at(entry.value, path)
+            if found is not None and found.mark.written:
+                yield found
 
 
 def _heads(resolved: Mapping, path: SpecPath) -> Iterator[Node | None]:
@@ -162,7 +163,7 @@ def _same(value: Plain, wanted: Plain) -> bool:
     return value == wanted or (value == "one" and wanted == 1)
 
 
-# --- strict --------------------------------------------------------------------------------------------
+# What --strict asks.
 
 _NOT_ARCHITECTURE = frozenset(
     ("specc", "name", "title", "class", "paper", "source", "style", "features", "outputs", "ledger")
@@ -186,13 +187,11 @@ def strict(
 ) -> Iterator[Diagnostic]:
     """What `--strict` refuses: values that no entry covers, and entries that say too little."""
     for field in fields:
-        if field.entry is None and _needs_entry(field):
+        if field.entry is None and _needs_entry(field, spec):
             who = {"body": "written", "style": "said by the style"}.get(field.origin, "a default")
             message = f"{field.path} is {who}, and the ledger does not say where it comes from"
             hint = f"ledger: {{{field.path}: {{status: stated, at: ...}}}}"
             yield Diagnostic(steps(field.path), message, hint, field.position)
-        elif field.entry is not None and field.entry_key == field.path:
-            yield from _silent_default(field, authored)
     for key, entry in spec.ledger.items():
         node = at(authored, ("ledger", key))
         place = node.mark.position if node is not None else None
@@ -206,24 +205,11 @@ def strict(
             yield Diagnostic(("ledger", key), message, "add `because: ...`", place)
 
 
-def _needs_entry(field: EffectiveField) -> bool:
+def _needs_entry(field: EffectiveField, spec: Spec) -> bool:
     if field.steps[0] in _NOT_ARCHITECTURE:
         return False
     if field.origin in ("body", "style"):
         return True
+    if field.path == "init.std" and spec.init.kind != "normal" and spec.embedding is None:
+        return False  # it would be the embedding's only
     return field.origin == "default" and _MATTERS.fullmatch(field.path) is not None
-
-
-def _silent_default(field: EffectiveField, authored: Mapping) -> Iterator[Diagnostic]:
-    """An entry that says the source states it, of a field that the spec leaves to a default."""
-    stated = field.entry is not None and field.entry.status in ("stated", "figure", "official_code")
-    has_choice = field.entry is not None and field.entry.choice is not None
-    if stated and not has_choice and field.origin == "default":
-        node = at(authored, ("ledger", field.path))
-        place = node.mark.position if node is not None else None
-        message = (
-            f"the ledger says that {field.path} is stated, but the spec leaves it to the default"
-        )
-        shown = str(field.value).lower() if isinstance(field.value, bool | None) else field.value
-        hint = f"write it in the spec, or add `choice: {shown}` to confirm the default"
-        yield Diagnostic(("ledger", field.path), message, hint, place)

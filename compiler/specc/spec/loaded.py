@@ -1,4 +1,6 @@
-"""`load`, the order of the stages, and `LoadedSpec`, which answers where a value stands and who set it."""
+"""`load`, the order of the stages, and `LoadedSpec`, which answers where a value stands and who
+set it.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ from dataclasses import dataclass
 
 from specc.diagnostics import Diagnostic, Position, SpecError, SpecPath, in_order
 from specc.spec import shapes, style
-from specc.spec.effective import EffectiveField, effective
-from specc.spec.ledger import check_ledger, strict
 from specc.spec.check import check
+from specc.spec.effective import EffectiveField, effective
+from specc.spec.ledger import check_ledger, strict, values_at
 from specc.spec.reader import read
 from specc.spec.resolve import resolve
 from specc.spec.schema import Spec
@@ -29,20 +31,26 @@ class LoadedSpec:
     resolved: Mapping  # as `spec`
 
     def position_of(self, path: SpecPath) -> Position | None:
-        """Where a path of the schema, or of the file, stands; the nearest part above it otherwise."""
+        """Where a path stands, of the file or of the schema; else the nearest part above it."""
+        for end in range(len(path), 0, -1):
+            found = values_at(self.resolved, path[:end])
+            places = [node.mark.position for node in found if node.mark.position is not None]
+            if places:
+                return places[0]
         return place_of(self.resolved, path) or place_of(self.authored, path)
 
     def origin_of(self, path: SpecPath) -> Origin:
         """Who set the value at a path of the schema."""
         return list(descend(self.resolved, path))[-1].mark.origin
 
+    @property
     def effective(self) -> tuple[EffectiveField, ...]:
-        """Every value the spec comes to, at the path where a person writes it, in reading order."""
+        """Every value that the spec comes to, in reading order."""
         return effective(self.resolved, self.spec)
 
     def strict(self) -> tuple[Diagnostic, ...]:
-        """What `--strict` refuses: architectural values without a ledger entry, entries that say too little."""
-        return in_order(self._placed(strict(self.effective(), self.spec, self.authored)))
+        """What `--strict` refuses: values without a ledger entry, entries that say too little."""
+        return in_order(self._placed(strict(self.effective, self.spec, self.authored)))
 
     def _placed(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         return SpecError(found).located(self.source, self.text, self.position_of).diagnostics
@@ -53,7 +61,7 @@ class LoadedSpec:
 
 
 def load(text: str | bytes, source: str) -> LoadedSpec:
-    """Read a spec. `source` is the file's name for messages. Raises SpecError with all that one stage found."""
+    """Read a spec; `source` is its name in messages. Raises SpecError with all that is wrong."""
     content, document = read(text, source)
     problems: list[Diagnostic] = list(check(document, shapes.spec()))
     words = _style_words(document, content)

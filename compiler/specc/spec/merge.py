@@ -1,6 +1,6 @@
-"""One tree over another: mappings merge, a changed `kind` replaces the node, lists replace, null stays to remove.
-
-Every node keeps the mark it came with, so a merged tree still knows which line set which value.
+"""One tree over another: mappings merge, a changed `kind` replaces the node, lists replace, null
+stays to remove. Every node keeps the mark it came with, so a merged tree still knows which line
+set which value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def merge(base: Node | None, over: Node | None) -> Node | None:
 
 
 def merge_mappings(base: Mapping, over: Mapping) -> Mapping:
-    """As `merge`, of two mappings. The result stands where `base` stands unless its kind changes."""
+    """As `merge`, of two mappings; the result stands where `base` stands, kind unchanged."""
     if changes_kind(base, over):
         return over
     merged = base

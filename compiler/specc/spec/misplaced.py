@@ -1,4 +1,6 @@
-"""Where a key belongs that was written in the wrong mapping: `n_heads` at the top level belongs under `attention`."""
+"""Where a key belongs that was written in the wrong mapping: `n_heads` at the top level belongs
+under `attention`.
+"""
 
 from __future__ import annotations
 

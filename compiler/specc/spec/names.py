@@ -1,7 +1,7 @@
-"""Which words may become names in a generated file or the name of that file, and which text may stay text.
-
-A spec is data: what reaches code as a name must be an identifier that hides nothing, and the rest reaches it
-through `repr` or a comment only. Each check gives the reason against a word, or None.
+"""Which words may become names in a generated file or the name of that file, and which text may
+stay text. A spec is data: what reaches code as a name must be an identifier that hides nothing,
+and the rest reaches it through `repr` or a comment only. Each check gives the reason against a
+word, or None.
 """
 
 from __future__ import annotations
@@ -15,22 +15,24 @@ from typing import Literal
 LONGEST_NAME = 60
 LONGEST_TEXT = 2000
 
-# What `nn.Module` and NamedTuple define: a submodule or output of that name is stored, but hidden behind the method.
-MODULE_NAMES = frozenset("""
-    T_destination add_module apply bfloat16 buffers call_super_init children compile cpu cuda double dump_patches
-    eval extra_repr float forward get_buffer get_extra_state get_parameter get_submodule half ipu load_state_dict
-    modules mtia named_buffers named_children named_modules named_parameters parameters
-    register_backward_hook register_buffer register_forward_hook register_forward_pre_hook
-    register_full_backward_hook register_full_backward_pre_hook register_load_state_dict_post_hook
-    register_load_state_dict_pre_hook register_module register_parameter register_state_dict_post_hook
-    register_state_dict_pre_hook requires_grad_ set_extra_state set_submodule share_memory state_dict to to_empty
-    train training type xpu zero_grad count index reset_parameters new_cache encode decode
-    """.split())
-# What a generated file imports or may define itself.
-FILE_NAMES = frozenset("""
-    Config Cache LayerCache View Output Block Attention CrossAttention FeedForward LayerNorm RMSNorm RmsNorm
-    Tensor NamedTuple Model Any Callable Iterator Sequence Rotary Alibi Embedding Encoder Decoder
-    """.split())
+# What `nn.Module`, NamedTuple and the generated models define: a submodule or output of that name
+# would be stored, but hidden behind the method.
+# fmt: off
+MODULE_NAMES = frozenset((
+    "T_destination", "add_module", "apply", "bfloat16", "buffers", "call_super_init",
+    "children", "compile", "cpu", "cuda", "double", "dump_patches", "eval", "extra_repr",
+    "float", "forward", "get_buffer", "get_extra_state", "get_parameter", "get_submodule",
+    "half", "ipu", "load_state_dict", "modules", "mtia", "named_buffers", "named_children",
+    "named_modules", "named_parameters", "parameters", "register_backward_hook",
+    "register_buffer", "register_forward_hook", "register_forward_pre_hook",
+    "register_full_backward_hook", "register_full_backward_pre_hook",
+    "register_load_state_dict_post_hook", "register_load_state_dict_pre_hook",
+    "register_module", "register_parameter", "register_state_dict_post_hook",
+    "register_state_dict_pre_hook", "requires_grad_", "set_extra_state", "set_submodule",
+    "share_memory", "state_dict", "to", "to_empty", "train", "training", "type", "xpu",
+    "zero_grad", "count", "index", "reset_parameters", "new_cache", "encode", "decode",
+))
+# fmt: on
 _THIRD_PARTY = frozenset({"torch", "numpy", "specc", "typing_extensions"})
 
 Role = Literal["file", "class", "type", "output"]
@@ -43,20 +45,20 @@ def why_not(word: str, role: Role) -> str | None:
         return common
     match role:
         case "file":
-            return _not_a_file(word)
+            return _not_python(word) or _not_a_file(word)
         case "class":
-            return _not_a_class(word)
-        case "type" | "output":
-            return _not_an_attribute(word)
+            return _not_python(word) or _not_a_class(word)
+        case "output":
+            return _not_python(word) or _not_an_output(word)
+        case "type":
+            return _not_lower(word)  # part of names only: `rope_theta_global`, `GlobalBlock`
 
 
 def _not_an_identifier(word: str) -> str | None:
     if any(mark in word for mark in "/\\") or word.startswith("."):
-        return "it is a path; the output folder is `-o`'s to say"
+        return "it is a path; where files go is `-o`'s to say"
     if not word.isascii() or not word.isidentifier():
         return "letters, digits and _ only, and no digit first"
-    if keyword.iskeyword(word) or keyword.issoftkeyword(word):
-        return "it is a Python keyword"
     if word.startswith("_"):
         return "names that begin with _ are Python's"
     if len(word) > LONGEST_NAME:
@@ -64,36 +66,34 @@ def _not_an_identifier(word: str) -> str | None:
     return None
 
 
-def _not_a_file(word: str) -> str | None:
-    if word != word.lower():
-        return f"file names are lower case: '{snake(word)}' (`class:` and `title:` say how it is shown)"
-    if word in sys.stdlib_module_names or word in _THIRD_PARTY:
-        return f"a file {word}.py would hide the module '{word}'"
+def _not_python(word: str) -> str | None:
+    if keyword.iskeyword(word):
+        return "it is a Python keyword"
     if word in dir(builtins):
         return "it is a Python builtin"
     return None
+
+
+def _not_lower(word: str) -> str | None:
+    return f"write it in lower case: '{snake(word)}'" if word != word.lower() else None
+
+
+def _not_a_file(word: str) -> str | None:
+    if word in sys.stdlib_module_names or word in _THIRD_PARTY:
+        return f"a file {word}.py would hide the module '{word}'"
+    return _not_lower(word)
 
 
 def _not_a_class(word: str) -> str | None:
     if not word[0].isupper() or "_" in word:
         return f"class names are CamelCase: '{camel(word)}'"
-    if word in dir(builtins):
-        return "it is a Python builtin"
-    if word in FILE_NAMES:
-        return "the generated file needs that name itself"
     return None
 
 
-def _not_an_attribute(word: str) -> str | None:
-    if word != word.lower():
-        return f"write it in lower case: '{snake(word)}'"
+def _not_an_output(word: str) -> str | None:
     if word in MODULE_NAMES:
-        return (
-            "it would be hidden behind the method or field of that name of nn.Module or NamedTuple"
-        )
-    if word in dir(builtins):
-        return "it is a Python builtin"
-    return None
+        return "a method or field of nn.Module or NamedTuple has that name and would hide it"
+    return _not_lower(word)
 
 
 def camel(name: str) -> str:
@@ -106,8 +106,8 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-# Two letters for a line end in text: what an editor may call one.
 _BREAKS = re.compile(r"[ ]*[\n\r\t\x85\u2028\u2029]+[ ]*")
+# Controls, and marks that turn the direction of text round.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
 )

@@ -1,17 +1,26 @@
 """Bytes or text -> the positioned tree of one YAML document, or every reason why not.
 
-Works on the parser's events, so that nothing is constructed, no tag is resolved and depth and size are bounded
-before any tree exists. Knows YAML, not the language.
+Works on the parser's events, so that nothing is constructed, no tag is resolved and depth and size
+are bounded before any tree exists. Knows YAML, not the language.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 from ruamel.yaml.reader import ReaderError
 
 from specc.diagnostics import Diagnostic, Position, SpecError, SpecPath, in_order
@@ -22,12 +31,14 @@ LARGEST_FILE = 256 * 1024  # bytes
 MOST_NODES = 20_000  # aliases expanded
 DEEPEST = 24
 
-# What no text may hold: controls, line separators that editors and parsers count differently, and marks that
-# turn the direction of text round, so that a line reads as what it is not.
+# What no text may hold: controls, line separators that editors and parsers count differently, and
+# marks that turn the direction of text round, so that a line reads as what it is not.
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff"
     "\ud800-\udfff]"
 )
+
+_NOTHING = re.compile(r"^(---|\.\.\.)?[ \t]*(#.*)?$", re.MULTILINE)
 
 
 def read(data: str | bytes, source: str) -> tuple[str, Mapping]:
@@ -51,7 +62,7 @@ def read(data: str | bytes, source: str) -> tuple[str, Mapping]:
 
 
 def _decode(data: str | bytes, source: str) -> str:
-    size = len(data) if isinstance(data, bytes) else len(data.encode("utf-8", "surrogatepass"))
+    size = len(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
     if size > LARGEST_FILE:
         message = f"{size:,} bytes are too many for a spec: at most {LARGEST_FILE:,}"
         raise SpecError([Diagnostic((), message)], source)
@@ -59,12 +70,12 @@ def _decode(data: str | bytes, source: str) -> str:
         try:
             data = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            known = data[: error.start].decode("utf-8-sig")
-            message = f"byte {data[error.start]:#04x} is not UTF-8: save the file as UTF-8"
+            known = error.object[: error.start].decode("utf-8-sig", "replace")
+            message = f"byte {error.object[error.start]:#04x} is not UTF-8: save the file as UTF-8"
             problem = Diagnostic((), message, None, _position_at(known, len(known)))
             raise SpecError([problem], source, known) from None
     text = data.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if not re.sub(r"#[^\n]*", "", text).strip(" \n\t-."):
+    if not _NOTHING.sub("", text).strip():
         message, hint = "the spec is empty", "`specc init NAME` writes one to start from"
         raise SpecError([Diagnostic((), message, hint)], source, text)
     return text
@@ -88,6 +99,9 @@ class _Open:
     key: tuple[str, Position] | None = None
     lines: dict[str, int] = field(default_factory=dict)  # of the keys seen
     size: int = 1  # nodes inside, aliases expanded
+
+
+_Tagged = ScalarEvent | MappingStartEvent | SequenceStartEvent
 
 
 class _Builder:
@@ -119,29 +133,29 @@ class _Builder:
             self._stop("this is not YAML that specc can read", None)
         return self.root
 
-    def _take(self, event: Any) -> None:
+    def _take(self, event: Event) -> None:
         place = Position(event.start_mark.line + 1, event.start_mark.column + 1)
-        match type(event).__name__:
-            case "DocumentStartEvent":
+        match event:
+            case DocumentStartEvent():
                 self.documents += 1
                 if self.documents > 1:
                     self._stop("a second document begins here: one file holds one spec", place)
-            case "ScalarEvent":
+            case ScalarEvent():
                 self._scalar(event, place)
-            case "AliasEvent":
+            case AliasEvent():
                 self._alias(event.anchor, place)
-            case "MappingStartEvent" | "SequenceStartEvent":
+            case MappingStartEvent() | SequenceStartEvent():
                 self._open(event, place)
-            case "MappingEndEvent" | "SequenceEndEvent":
+            case MappingEndEvent() | SequenceEndEvent():
                 self._close()
 
-    def _open(self, event: Any, place: Position) -> None:
+    def _open(self, event: MappingStartEvent | SequenceStartEvent, place: Position) -> None:
         self._no_tag(event, place)
         if len(self.stack) >= DEEPEST:
             self._stop(f"nested more than {DEEPEST} levels deep", place)
         if self._wants_key():
             self._stop("a key must be a word, not a list or a mapping", place)
-        is_mapping = type(event).__name__ == "MappingStartEvent"
+        is_mapping = isinstance(event, MappingStartEvent)
         self.stack.append(_Open(self._path(), place, is_mapping, event.anchor))
 
     def _close(self) -> None:
@@ -154,7 +168,7 @@ class _Builder:
         )
         self._place(node, done.anchor, done.size)
 
-    def _scalar(self, event: Any, place: Position) -> None:
+    def _scalar(self, event: ScalarEvent, place: Position) -> None:
         self._no_tag(event, place)
         if self._wants_key():
             self._key(event, place)
@@ -170,7 +184,7 @@ class _Builder:
             value = None
         self._place(Scalar(value, mark, event.value, quoted), event.anchor, 1)
 
-    def _key(self, event: Any, place: Position) -> None:
+    def _key(self, event: ScalarEvent, place: Position) -> None:
         top = self.stack[-1]
         name = event.value
         if event.style is None and not isinstance(_resolved(name), str):
@@ -213,7 +227,7 @@ class _Builder:
             place = self._last_key() or self.stack[-1].position
             self._stop(f"more than {MOST_NODES:,} values, aliases counted where they stand", place)
 
-    def _no_tag(self, event: Any, place: Position) -> None:
+    def _no_tag(self, event: _Tagged, place: Position) -> None:
         if event.tag is not None:
             self._stop(f"tags ({event.tag}) are not part of the language: a spec is data", place)
 

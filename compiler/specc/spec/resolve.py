@@ -1,7 +1,7 @@
 """The authored tree and the style -> the resolved tree that the schema describes.
 
-The only file that knows the order of merging and the defaults that depend on the kind of model. Parts, stacks and
-heads are built by their own modules; what is wrong is collected, not raised.
+The only file that knows the order of merging and the defaults that depend on the kind of model.
+Parts, stacks and heads are built by their own modules; what is wrong is collected, not raised.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from specc.spec.fill import BaseNorm, fill, finish_norm, missing, set_default
 from specc.spec.heads import build_heads
 from specc.spec.layer import part_shape, size_nodes
 from specc.spec.merge import merge_mappings
-from specc.spec.names import camel, why_not
 from specc.spec.shapes import Record, Shape
 from specc.spec.sizes import Scope, settle
 from specc.spec.stacks import build_stacks
@@ -50,7 +49,7 @@ def _no_kind(body: Mapping) -> Diagnostic:
 
 
 def _with_kinds(base: Mapping) -> Mapping:
-    """Kinds that go without saying, so that an override with another kind replaces and does not merge."""
+    """Kinds that go without saying, so that an override with another kind replaces."""
     base = base.put("norm", set_default(base.mapping("norm"), "kind", "layer"))
     return base.put("feed_forward", set_default(base.mapping("feed_forward"), "kind", "mlp"))
 
@@ -70,7 +69,6 @@ class _Resolver:
         tree = Mapping((), self._base.mark)
         for key in ("specc", "name", "title", "class", "kind", "paper", "source"):
             tree = self._copy(tree, key)
-        self._class_fits(tree)
         tree = self._lists(tree)
         sizes = self._sizes()
         self._scope = self._scope.with_nodes(dict(sizes))
@@ -109,16 +107,6 @@ class _Resolver:
 
     def _nothing(self, key: str) -> Scalar:
         return Scalar(None, Mark(None, "default", (key,)), "null")
-
-    def _class_fits(self, tree: Mapping) -> None:
-        name = tree.word("name")
-        if name is None or tree.word("class") is not None:
-            return
-        reason = why_not(camel(name), "class")
-        if reason is not None:
-            node = tree.get("name") or self._base
-            message = f"the class would be named '{camel(name)}': {reason}"
-            self._problems.append(problem(node, message, "name it with `class:`"))
 
     def _lists(self, tree: Mapping) -> Mapping:
         with_cache = ["cache"] if self._kind in ("decoder", "encoder_decoder") else []

@@ -1,7 +1,6 @@
-"""What an unquoted YAML scalar means: the YAML 1.2 core schema, with a lint where YAML 1.1 read it otherwise.
-
-`on` stays a word (1.1 made it true), `1e-6` is a number (1.1 readers made it text) and `010` is refused (8 there,
-10 here).
+"""What an unquoted YAML scalar means: the YAML 1.2 core schema, with a lint where YAML 1.1 read it
+otherwise. `on` stays a word (1.1 made it true), `1e-6` is a number (1.1 readers made it text) and
+`010` is refused (8 there, 10 here).
 """
 
 from __future__ import annotations

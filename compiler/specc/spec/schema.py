@@ -1,7 +1,6 @@
-"""The schema of a resolved spec: sugar spelled out, style and base parts merged into every layer type.
-
-Strict, frozen, every key known. Nothing here computes: sizes are plain integers by the time they arrive, and
-what follows from several fields at once is lowering's to check.
+"""The schema of a resolved spec: sugar spelled out, style and base parts merged into every layer
+type. Strict, frozen, every key known. Nothing here computes: sizes are plain integers by the time
+they arrive, and what follows from several fields at once is lowering's to check.
 """
 
 from __future__ import annotations
@@ -25,6 +24,8 @@ StackName = Literal["encoder", "decoder"]
 
 
 class Norm(Node):
+    """What a norm does to its input; its place is the block's."""
+
     kind: Literal["layer", "rms"]
     eps: Positive = 1e-6
     weight: Literal["w", "one_plus_w", "none"] = "w"
@@ -35,6 +36,8 @@ class Norm(Node):
 
 
 class Sinusoidal(Node):
+    """A fixed table at the input."""
+
     kind: Literal["sinusoidal"]
     layout: Literal["interleaved", "concat"] = "interleaved"
     frequency: Literal["2k/d", "k/(half-1)"] = "2k/d"
@@ -42,17 +45,23 @@ class Sinusoidal(Node):
 
 
 class Learned(Node):
+    """A trained table at the input."""
+
     kind: Literal["learned"]
     offset: Offset = 0
     index: Literal["mask", "arange"] = "mask"
 
 
 class LinearScaling(Node):
+    """All rotary frequencies divided by one factor."""
+
     kind: Literal["linear"]
     factor: Positive
 
 
 class Llama3Scaling(Node):
+    """Long rotary waves divided, short ones kept."""
+
     kind: Literal["llama3"]
     factor: Positive
     low_freq_factor: Positive
@@ -61,6 +70,8 @@ class Llama3Scaling(Node):
 
 
 class Rope(Node):
+    """Rotation of q and k."""
+
     kind: Literal["rope"]
     theta: Positive = 10000.0
     layout: Literal["half", "interleaved"] = "half"
@@ -72,10 +83,14 @@ class Rope(Node):
 
 
 class Alibi(Node):
+    """A bias to the scores that falls with distance."""
+
     kind: Literal["alibi"]
 
 
 class NoPosition(Node):
+    """Nothing tells the order but the mask."""
+
     kind: Literal["none"]
 
 
@@ -83,6 +98,8 @@ Position = Annotated[Sinusoidal | Learned | Rope | Alibi | NoPosition, Field(dis
 
 
 class Block(Node):
+    """How the sublayers of a layer are wired."""
+
     norm_placement: Literal["pre", "post", "sandwich", "post_sublayer"]
     wiring: Literal["sequential", "parallel"] = "sequential"
     shared_norm: bool = False  # parallel only: both sublayers read one norm
@@ -90,6 +107,8 @@ class Block(Node):
 
 
 class Bias(Node):
+    """Which attention projections have a bias."""
+
     q: bool = False
     k: bool = False
     v: bool = False
@@ -97,10 +116,14 @@ class Bias(Node):
 
 
 class InverseSqrt(Node):
+    """1 / sqrt(inv_sqrt)."""
+
     inv_sqrt: Count
 
 
 class RmsQkNorm(Node):
+    """q and k normed as features are."""
+
     kind: Literal["rms", "layer"]
     over: Literal["head", "full"] = "head"
     eps: Positive | None = None  # the norm's own eps
@@ -110,6 +133,8 @@ class RmsQkNorm(Node):
 
 
 class L2QkNorm(Node):
+    """q and k divided by their length."""
+
     kind: Literal["l2"]
     eps: Positive = 1e-12
     temperature: Literal["none", "per_head"] = (
@@ -118,6 +143,8 @@ class L2QkNorm(Node):
 
 
 class Attention(Node):
+    """Self-attention, or attention over a memory."""
+
     n_heads: Count
     n_kv_heads: Count | None = None  # n_heads
     head_dim: Count | None = None  # d_model / n_heads
@@ -128,11 +155,15 @@ class Attention(Node):
 
 
 class FeedForwardBias(Node):
+    """Which feed-forward maps have a bias."""
+
     up: bool = False  # and gate
     down: bool = False
 
 
 class FeedForward(Node):
+    """The position-wise part."""
+
     kind: Literal["mlp", "glu"] = "mlp"
     activation: Literal["relu", "relu_squared", "gelu_erf", "gelu_tanh", "silu"]
     d_ff: Count
@@ -151,6 +182,8 @@ class Layer(Node):
 
 
 class Stack(Node):
+    """Layers of one or several types, and a final norm."""
+
     name: StackName
     n_layers: Count
     pattern: tuple[str, ...]
@@ -159,6 +192,8 @@ class Stack(Node):
 
 
 class Embedding(Node):
+    """How tokens become features."""
+
     scale: Literal["one", "sqrt_d_model"] | Positive = "one"
     norm: Norm | None = None
     types: Count | None = None  # token types (BERT segments)
@@ -166,12 +201,16 @@ class Embedding(Node):
 
 
 class LanguageModelHead(Node):
+    """Logits over the vocabulary."""
+
     kind: Literal["language_model"]
     tied: bool = False
     bias: bool = False
 
 
 class MaskedLanguageModelHead(Node):
+    """Logits over the vocabulary behind a transform."""
+
     kind: Literal["masked_language_model"]
     tied: bool = False
     bias: bool = True
@@ -180,6 +219,8 @@ class MaskedLanguageModelHead(Node):
 
 
 class ClassifierHead(Node):
+    """Logits over classes."""
+
     kind: Literal["classifier"]
     name: str = "class_logits"  # of the output
     pool: Literal["first", "mean"]
@@ -189,6 +230,8 @@ class ClassifierHead(Node):
 
 
 class FeaturesHead(Node):
+    """The features themselves."""
+
     kind: Literal["features"]
 
 
@@ -199,6 +242,8 @@ Head = Annotated[
 
 
 class Dropout(Node):
+    """Probabilities at the five named sites."""
+
     embedding: Probability = 0.0
     attention: Probability = 0.0
     attention_out: Probability = 0.0
@@ -207,17 +252,23 @@ class Dropout(Node):
 
 
 class Init(Node):
+    """How weights begin."""
+
     kind: Literal["normal", "xavier_uniform", "torch"] = "normal"
     std: Positive = 0.02  # normal: of every matrix; else: of the embeddings only
     outputs: Literal["same", "depth_scaled", "zero"] = "same"  # o_proj and down_proj
 
 
 class Claims(Node):
+    """Numbers that the paper gives."""
+
     parameters: Annotated[int, Field(ge=1, le=10**15)]
     tolerance: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0
 
 
 class Paper(Node):
+    """The paper that the spec follows."""
+
     title: str
     authors: str | None = None
     arxiv: str | None = None
@@ -227,10 +278,14 @@ class Paper(Node):
 
 
 class Source(Node):
+    """Where trained weights are."""
+
     huggingface: str
 
 
 class LedgerEntry(Node):
+    """Where one choice comes from."""
+
     status: Literal["stated", "figure", "official_code", "unstated", "deviates"]
     at: str | None = None  # section, figure, file
     quote: str | None = None
@@ -240,6 +295,8 @@ class LedgerEntry(Node):
 
 
 class Spec(Node):
+    """A whole spec."""
+
     specc: Literal[1]
     name: str
     title: str | None = None

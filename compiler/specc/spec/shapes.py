@@ -1,22 +1,23 @@
-"""What a person may write at each place, derived from the schema: fields, words, bounds and the short forms.
-
-The schema says what a resolved spec is; this says what leads there. Checking, sugar, defaults, the ledger and the
-JSON Schema for editors all walk these shapes, so that a word or a bound has one home.
+"""What a person may write at each place, derived from the schema: fields, words, bounds and the
+short forms. The schema says what a resolved spec is; this says what leads there. Checking, sugar,
+defaults, the ledger and the JSON Schema for editors all walk these shapes, so that a word or a
+bound has one home.
 """
 
 from __future__ import annotations
 
 import types
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from specc.spec import schema
+from specc.spec.names import Role
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Real:
 
     @property
     def is_fraction(self) -> bool:
+        """Does it lie between 0 and 1?"""
         return self.high is not None and self.high <= 1.0
 
 
@@ -62,7 +64,7 @@ class Text:
 class Name:
     """What becomes a name in the generated file or its path. `role` says which."""
 
-    role: Literal["file", "class", "type", "output"]
+    role: Role
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class Items:
 
 @dataclass(frozen=True)
 class Field:
+    """One key of a mapping."""
+
     name: str
     shape: Shape
     nullable: bool = False
@@ -95,6 +99,7 @@ class Field:
 
     @property
     def has_default(self) -> bool:
+        """Does the schema fill it in?"""
         return self.default is not PydanticUndefined
 
 
@@ -107,10 +112,12 @@ class Record:
     spread: bool = False
 
     def field(self, name: str) -> Field | None:
+        """The field of that key, or None."""
         return next((field for field in self.fields if field.name == name), None)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Its keys."""
         return tuple(field.name for field in self.fields)
 
     @property
@@ -128,14 +135,16 @@ class Variants:
 
     @property
     def kinds(self) -> tuple[str, ...]:
+        """All words that its `kind` may be."""
         return tuple(kind for record in self.records for kind in record.kinds)
 
     def record(self, kind: str | None) -> Record | None:
+        """The fields that go with one kind, or None."""
         return next((record for record in self.records if kind in record.kinds), None)
 
     @property
     def any_kind(self) -> Record:
-        """All fields of all kinds: what an override may hold that leaves `kind` to what it overrides."""
+        """All fields of all kinds: what an override without a `kind` may hold."""
         fields: dict[str, Field] = {"kind": Field("kind", Words(self.kinds))}
         for record in self.records:
             for field in record.fields:
@@ -151,6 +160,7 @@ class Options:
 
     @property
     def words(self) -> tuple[str, ...]:
+        """The words among the options."""
         return tuple(w for shape in self.shapes if isinstance(shape, Words) for w in shape.words)
 
 
@@ -162,21 +172,8 @@ class Table:
     value: Shape
 
 
-Shape = (
-    Words
-    | Whole
-    | Real
-    | Flag
-    | Text
-    | Name
-    | Anything
-    | Constant
-    | Items
-    | Record
-    | Variants
-    | Options
-    | Table
-)
+Leaf = Words | Whole | Real | Flag | Text | Name | Anything | Constant
+Shape = Leaf | Items | Record | Variants | Options | Table
 
 _WRITTEN = {"class_name": "class"}
 _NAMES: dict[tuple[str, str], Name] = {
@@ -196,14 +193,14 @@ def record_of(model: type[BaseModel]) -> Record:
 
 
 def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
-    annotation: Any = info.annotation
+    annotation: object = info.annotation
     nullable = type(None) in get_args(annotation)
     shape: Shape = _shape(annotation, info.metadata)
     shape = _NAMES.get((model.__name__, name), shape)
     return Field(_WRITTEN.get(name, name), shape, nullable, info.default)
 
 
-def _shape(annotation: Any, metadata: Iterable[Any] = ()) -> Shape:
+def _shape(annotation: object, metadata: Iterable[object] = ()) -> Shape:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _shape(arguments[0], arguments[1:])
@@ -222,7 +219,7 @@ def _shape(annotation: Any, metadata: Iterable[Any] = ()) -> Shape:
     return _scalar(annotation, metadata)
 
 
-def _union(options: list[Any], metadata: Iterable[Any]) -> Shape:
+def _union(options: list[object], metadata: Iterable[object]) -> Shape:
     if len(options) == 1:
         return _shape(options[0], metadata)
     if set(options) == {str, int, float, bool}:
@@ -234,9 +231,23 @@ def _union(options: list[Any], metadata: Iterable[Any]) -> Shape:
     return Options(shapes)
 
 
-def _scalar(annotation: Any, metadata: Iterable[Any]) -> Shape:
-    low: Any = None
-    high: Any = None
+def _scalar(annotation: object, metadata: Iterable[object]) -> Shape:
+    if annotation is int:
+        low, high, _, _ = _bounds(metadata)
+        return Whole(0 if low is None else int(low), 2**31 - 1 if high is None else int(high))
+    if annotation is float:
+        return Real(*_bounds(metadata))
+    if annotation is bool:
+        return Flag()
+    if annotation is str:
+        return Text()
+    raise TypeError(f"the schema has a type that no shape stands for: {annotation!r}")
+
+
+def _bounds(metadata: Iterable[object]) -> tuple[float | None, float | None, bool, bool]:
+    """Lowest and highest value, and whether each is itself left out."""
+    low: float | None = None
+    high: float | None = None
     low_open = high_open = False
     for item in metadata:
         for part in item.metadata if isinstance(item, FieldInfo) else (item,):
@@ -249,18 +260,10 @@ def _scalar(annotation: Any, metadata: Iterable[Any]) -> Shape:
                     pass
                 case object(lt=high):
                     high_open = True
-    if annotation is int:
-        return Whole(0 if low is None else low, 2**31 - 1 if high is None else high)
-    if annotation is float:
-        return Real(low, high, low_open, high_open)
-    if annotation is bool:
-        return Flag()
-    if annotation is str:
-        return Text()
-    raise TypeError(f"the schema has a type that no shape stands for: {annotation!r}")
+    return low, high, low_open, high_open
 
 
-# --- the language as it is written ---------------------------------------------------------------------
+# The language as it is written.
 
 _NORM = record_of(schema.Norm)
 _POSITION = _shape(schema.Position)
@@ -288,6 +291,7 @@ def layer_type() -> Record:
 
 @cache
 def layers() -> Record:
+    """What `layers:` holds."""
     fields = (
         Field("pattern", Items(Name("type"))),
         Field("types", Table("type", layer_type())),

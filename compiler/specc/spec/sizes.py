@@ -1,4 +1,6 @@
-"""Arithmetic in a tree -> whole numbers. A scope knows what each size's name is worth where the text stands."""
+"""Arithmetic in a tree -> whole numbers. A scope knows what each size's name is worth where the
+text stands.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ class Scope:
         self._asked: list[str] = []
 
     def value(self, name: str) -> int:
-        """What the name is worth. Raises ExpressionError when nothing says, or when it rests on itself."""
+        """What the name is worth. Raises ExpressionError for a name that nothing defines."""
         if name in self._known:
             return self._known[name]
         if name in self._asked:

@@ -1,7 +1,7 @@
 """The `style:` line: words that a paper's reader would say aloud, each a partial spec.
 
-An ordered table, no code per word. What stands below the line overrides it; two words that set one field
-differently are an error that names both.
+An ordered table, no code per word. What stands below the line overrides it; two words that set one
+field differently are an error that names both.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ _BY_SPELLING = {word.translate(_ONE_SPELLING): word for word in TABLE}
 
 @dataclass(frozen=True)
 class Word:
-    """One word of the line: as the table has it, or None where the table has none, as written, and where."""
+    """One word of the line: as the table has it (None: it has not), as written, and where."""
 
     known: str | None
     written: str

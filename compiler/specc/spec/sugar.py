@@ -1,7 +1,6 @@
-"""Short forms spelt out: `norm: rms` becomes {kind: rms}, `dropout: 0.1` all five sites, `head:` a list of one.
-
-Takes a tree that `check` found nothing wrong with and gives one in which every part is a mapping and every number
-has its type. Arithmetic stays text until sizes are known.
+"""Short forms spelt out: `norm: rms` becomes {kind: rms}, `dropout: 0.1` all five sites, `head:` a
+list of one. Takes a tree that `check` found nothing wrong with and gives one in which every part
+is a mapping and every number has its type. Arithmetic stays text until sizes are known.
 """
 
 from __future__ import annotations
@@ -10,8 +9,19 @@ from dataclasses import replace
 
 from specc.spec.check import only_kind, real_value
 from specc.spec.names import one_line
-from specc.spec.shapes import Anything, Field, Items, Options, Real, Record, Shape, Table, Text
-from specc.spec.shapes import Variants, Whole
+from specc.spec.shapes import (
+    Anything,
+    Field,
+    Items,
+    Options,
+    Real,
+    Record,
+    Shape,
+    Table,
+    Text,
+    Variants,
+    Whole,
+)
 from specc.spec.tree import Entry, Mapping, Node, Scalar, Sequence, is_null
 
 

@@ -1,7 +1,8 @@
 """A spec as a tree of frozen nodes that remember where they stand and where they came from.
 
-Every later step (style, merging, defaults) makes new trees of the same nodes, so that an error or an
-explanation about any value can point at the line that caused it. The tree knows no field of the language.
+Every later step (style, merging, defaults) makes new trees of the same nodes, so that an error or
+an explanation about any value can point at the line that caused it. The tree knows no field of the
+language.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ Plain = str | int | float | bool | None
 
 @dataclass(frozen=True)
 class Mark:
-    """Where a node stands in the file, who set it, and the path at which a person would write it."""
+    """Where a node stands in the file, who set it, and at which path a person writes it."""
 
     position: Position | None
     origin: Origin
@@ -35,7 +36,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A word, number, truth value or null. `text` is how it was written, `quoted` how it was meant."""
+    """A word, number, truth value or null. `text` is how it was written."""
 
     value: Plain
     mark: Mark
@@ -45,6 +46,8 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Sequence:
+    """A list."""
+
     items: tuple[Node, ...]
     mark: Mark
 
@@ -60,6 +63,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Mapping:
+    """Keys and values, in order."""
+
     entries: tuple[Entry, ...]
     mark: Mark
 
@@ -67,12 +72,14 @@ class Mapping:
         """The value at that key, or None where there is none."""
         return next((entry.value for entry in self.entries if entry.key == key), None)
 
+    @property
     def keys(self) -> tuple[str, ...]:
+        """The keys, in order."""
         return tuple(entry.key for entry in self.entries)
 
     def put(self, key: str, value: Node) -> Mapping:
         """The same mapping with that key set: in its place, or at the end."""
-        if key not in self.keys():
+        if key not in self.keys:
             return replace(self, entries=(*self.entries, Entry(key, value, None)))
         entries = tuple(
             replace(entry, value=value) if entry.key == key else entry for entry in self.entries
@@ -80,6 +87,7 @@ class Mapping:
         return replace(self, entries=entries)
 
     def without(self, *keys: str) -> Mapping:
+        """The same mapping without those keys."""
         return replace(self, entries=tuple(e for e in self.entries if e.key not in keys))
 
     def mapping(self, key: str) -> Mapping:
@@ -99,6 +107,7 @@ Node = Scalar | Sequence | Mapping
 
 
 def is_null(node: Node | None) -> bool:
+    """Is it a null that somebody wrote, or that stands for a part that is absent?"""
     return isinstance(node, Scalar) and node.value is None
 
 

@@ -1,4 +1,6 @@
-"""The resolved tree -> `schema.Spec`. Pydantic has the last word; its complaints become diagnostics with places."""
+"""The resolved tree -> `schema.Spec`. Pydantic has the last word; its complaints become
+diagnostics with places.
+"""
 
 from __future__ import annotations
 

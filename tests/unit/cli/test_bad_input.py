@@ -18,17 +18,33 @@ BAD = {
     "misspelt kind": (GOOD + "norm: rsm\n", "rms", True),
     "on": (changed("n_layers: 2", "n_layers: on"), "n_layers", True),
     "duplicate key": (GOOD + "d_model: 64\n", "duplicate", True),
-    "30 heads over 8": (changed("{n_heads: 4}", "{n_heads: 30, n_kv_heads: 8, head_dim: 8}"), "30", True),
+    "30 heads over 8": (
+        changed("{n_heads: 4}", "{n_heads: 30, n_kv_heads: 8, head_dim: 8}"),
+        "30",
+        True,
+    ),
     "keyword name": (changed("name: tiny", "name: class"), "keyword", True),
     "path name": (changed("name: tiny", "name: ../tiny"), "path", True),
     "absolute name": (changed("name: tiny", "name: /tmp/tiny"), "path", True),
     "method name": (changed("name: tiny", "name: tiny\nclass: Tensor"), "Tensor", True),
-    "calling expression": (changed("d_ff: 64", "d_ff: __import__('os').system('true')"), "d_ff", True),
+    "calling expression": (
+        changed("d_ff: 64", "d_ff: __import__('os').system('true')"),
+        "d_ff",
+        True,
+    ),
     "exploding expression": (changed("d_ff: 64", 'd_ff: "9**9**9**9"'), "d_ff", True),
-    "multiplying expression": (changed("d_ff: 64", f'd_ff: "{" * ".join(["d_model"] * 9)}"'), "d_ff", True),
+    "multiplying expression": (
+        changed("d_ff: 64", f'd_ff: "{" * ".join(["d_model"] * 9)}"'),
+        "d_ff",
+        True,
+    ),
     "division by zero": (changed("d_ff: 64", 'd_ff: "d_model // (d_model - 32)"'), "d_ff", True),
     "no norm placement": (changed("pre-norm, ", ""), "norm_placement", False),
-    "clashing style words": (changed("pre-norm", "pre-norm, post-norm"), "'pre-norm' and 'post-norm'", True),
+    "clashing style words": (
+        changed("pre-norm", "pre-norm, post-norm"),
+        "'pre-norm' and 'post-norm'",
+        True,
+    ),
     "alias bomb": (GOOD + BOMB, "alias", True),
     "two megabytes": (GOOD + "# " + "x" * 2_000_000 + "\n", "too many", False),
     "empty": ("", "empty", False),
@@ -55,7 +71,7 @@ def check_refused(result, named, has_line):
     assert named in result.err
     place = r"bad\.yaml:\d+:\d+: error: " if has_line else r"bad\.yaml(:\d+:\d+)?: error: "
     messages = [line for line in result.err.splitlines() if "error: " in line]
-    assert len(messages) == 1 or named in ("d_modle",)
+    assert len(messages) == 1
     assert all(re.match(place, message) for message in messages)
 
 
@@ -129,7 +145,9 @@ def test_an_endless_file_is_not_read_to_its_end(specc):
 def test_a_title_stays_text(specc, folder):
     title = r"""It's "{{ 7 * 7 }}" {%raw%} \N{BULLET} \\ ''' \"\"\" # ü"""
     spec = changed("name: tiny", f"name: tiny\ntitle: '{title.replace(chr(39), chr(39) * 2)}'")
-    (folder / "good.yaml").write_text(spec + "paper: {title: \"a\\nb'''\\\"\\\"\\\" {{x}}\"}\n", encoding="utf-8")
+    (folder / "good.yaml").write_text(
+        spec + 'paper: {title: "a\\nb\'\'\'\\"\\"\\" {{x}}"}\n', encoding="utf-8"
+    )
     assert specc("build", "good.yaml").code == 0
     text = (folder / "tiny.py").read_text(encoding="utf-8")
     namespace: dict[str, object] = {}

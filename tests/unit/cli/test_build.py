@@ -1,5 +1,6 @@
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -27,7 +28,9 @@ def test_a_second_build_changes_nothing(specc, folder, spec):
     assert (folder / "tiny.py").stat().st_mtime == 1
 
 
-@pytest.mark.parametrize(("output", "file"), [("out", "out/tiny.py"), ("a/b", "a/b/tiny.py"), ("my.py", "my.py")])
+@pytest.mark.parametrize(
+    ("output", "file"), [("out", "out/tiny.py"), ("a/b", "a/b/tiny.py"), ("my.py", "my.py")]
+)
 def test_where_to(specc, folder, spec, output, file):
     assert specc("build", "good.yaml", "-o", output).out.split() == ["wrote", file]
     assert (folder / file).is_file()
@@ -143,10 +146,9 @@ def test_an_internal_error_is_one_line_and_a_report(specc, spec, monkeypatch):
     result = specc("build", "good.yaml")
     assert result.code == 3
     assert len(result.err.splitlines()) == 1
-    report = result.err.split("report: ")[1].rstrip(")\n")
-    with open(report) as file:
-        assert "Traceback" in file.read()
-    os.remove(report)
+    report = Path(result.err.split("report: ")[1].rstrip(")\n"))
+    assert "Traceback" in report.read_text(encoding="utf-8")
+    report.unlink()
 
 
 def test_ctrl_c(spec, monkeypatch):

@@ -5,7 +5,9 @@ from specc.spec.style import TABLE
 KINDS = ("decoder", "encoder", "encoder-decoder", "features")
 
 
-@pytest.mark.parametrize("style", ["", *KINDS, "encoder-decoder, post-norm, sinusoidal, tied weights, ReLU"])
+@pytest.mark.parametrize(
+    "style", ["", *KINDS, "encoder-decoder, post-norm, sinusoidal, tied weights, ReLU"]
+)
 def test_what_it_writes_builds_at_once(specc, folder, style):
     arguments = ["init", "my_model", style] if style else ["init", "my_model"]
     result = specc(*arguments)

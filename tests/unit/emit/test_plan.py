@@ -58,7 +58,10 @@ def test_orphans_are_python_files_that_no_artifact_gives(tmp_path):
     (tmp_path / "__init__.py").write_text("")
     (tmp_path / "notes.md").write_text("")
     found = plan([Artifact("a.py", NEW)], tmp_path, orphans=True)
-    assert {e.file.name: e.state for e in found.drift} == {"b.py": State.ORPHAN, "c.py": State.ORPHAN}
+    assert {e.file.name: e.state for e in found.drift} == {
+        "b.py": State.ORPHAN,
+        "c.py": State.ORPHAN,
+    }
 
 
 def test_orphans_do_not_count_when_only_some_specs_are_asked_for(tmp_path):
@@ -66,7 +69,9 @@ def test_orphans_do_not_count_when_only_some_specs_are_asked_for(tmp_path):
     assert [e.file.name for e in plan([Artifact("a.py", NEW)], tmp_path).entries] == ["a.py"]
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../a.py", "/etc/a.py", "b/a.py", "b\\a.py", "a\0.py"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "../a.py", "/etc/a.py", "b/a.py", "b\\a.py", "a\0.py"]
+)
 def test_output_stays_in_its_folder(tmp_path, name):
     with pytest.raises(EmitError, match="no plain file name"):
         plan([Artifact(name, NEW)], tmp_path)

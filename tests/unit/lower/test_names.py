@@ -39,7 +39,9 @@ def test_differing_thetas_carry_the_layer_type():
     found = {field.name: field.value for field in config_fields(model)}
     assert (found["rope_theta_local"], found["rope_theta_global"]) == (1e4, 1e6)
     assert "rope_theta" not in found
-    tables = {part.name: part.theta.value for part in walk(model.stacks) if isinstance(part, Rotary)}
+    tables = {
+        part.name: part.theta.value for part in walk(model.stacks) if isinstance(part, Rotary)
+    }
     assert tables == {"rotary_local": 1e4, "rotary_global": 1e6}
 
 
@@ -66,7 +68,8 @@ def test_three_types_two_values():
     assert found["d_ff_dense"] == 32
     assert found["d_ff_local"] == 12  # of the nope layers too: one value, one name
     assert found["rope_theta"] == 1e4
-    assert "d_ff" not in found and "d_ff_nope" not in found
+    assert "d_ff" not in found
+    assert "d_ff_nope" not in found
 
 
 def test_differing_stacks_carry_the_stack():

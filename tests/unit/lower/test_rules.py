@@ -1,4 +1,4 @@
-"""Every rule across fields refuses what it should, at the path and in the words that a person needs."""
+"""Every rule across fields refuses what it should, at the right path and in plain words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ CASES = {
     ),
     "cross_kv_heads_do_not_divide": (
         encoder_decoder(
-            decoder=stack(types={"layer": layer(CROSSED, cross_attention={"n_heads": 4, "n_kv_heads": 3})})
+            decoder=stack(
+                types={"layer": layer(CROSSED, cross_attention={"n_heads": 4, "n_kv_heads": 3})}
+            )
         ),
         "cross_attention.n_kv_heads",
         "4 heads do not divide over 3",

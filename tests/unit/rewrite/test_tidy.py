@@ -10,12 +10,18 @@ from specc.rewrite.prune_imports import prune_imports, unused_imports
 
 CASES = {
     "nothing to do": ("import math\n\nx = math.pi\n", "import math\n\nx = math.pi\n"),
-    "a whole statement": ("import math\nimport os\n\nx = math.pi\n", "import math\n\nx = math.pi\n"),
+    "a whole statement": (
+        "import math\nimport os\n\nx = math.pi\n",
+        "import math\n\nx = math.pi\n",
+    ),
     "one of several names": ("from a import b, c, d\n\nb(d)\n", "from a import b, d\n\nb(d)\n"),
     "the last of several names": ("from a import b, c\n\nb()\n", "from a import b\n\nb()\n"),
     "an alias": ("import a.b as f\nimport a.c as g\n\ng()\n", "import a.c as g\n\ng()\n"),
     "a dotted import binds its root": ("import a.b\n\na.b.c()\n", "import a.b\n\na.b.c()\n"),
-    "brackets": ("from a import (\n    b,\n    c,\n)\n\nb()\n", "from a import (\n    b,\n)\n\nb()\n"),
+    "brackets": (
+        "from a import (\n    b,\n    c,\n)\n\nb()\n",
+        "from a import (\n    b,\n)\n\nb()\n",
+    ),
     "future": ("from __future__ import annotations\n", "from __future__ import annotations\n"),
     "a string annotation": (
         "from a import B, C\n\n\ndef f(x: 'list[B]') -> 'C': ...\n",
@@ -39,8 +45,7 @@ def test_tidying_twice_changes_nothing(text):
 
 
 def test_the_program_stays_the_same():
-    text = dedent(
-        """
+    text = dedent("""
         import torch
         import os
         def f( x,y ) :
@@ -53,8 +58,7 @@ def test_the_program_stays_the_same():
 
             '''Doc.'''
             z = 10_000.
-        """
-    )
+        """)
     before = ast.parse(text)
     before.body = [s for s in before.body if not isinstance(s, ast.Import)]
     after = tidy(text)
@@ -64,9 +68,14 @@ def test_the_program_stays_the_same():
 
 
 def test_the_mode_is_ours_whatever_lies_around(tmp_path, monkeypatch):
-    (tmp_path / "pyproject.toml").write_text("[tool.black]\nline-length = 20\nskip-string-normalization = true\n")
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.black]\nline-length = 20\nskip-string-normalization = true\n"
+    )
     monkeypatch.chdir(tmp_path)
-    assert tidy("x = ['aaaaaaaaaaaa', 'bbbbbbbbbbbbbb']\n") == 'x = ["aaaaaaaaaaaa", "bbbbbbbbbbbbbb"]\n'
+    assert (
+        tidy("x = ['aaaaaaaaaaaa', 'bbbbbbbbbbbbbb']\n")
+        == 'x = ["aaaaaaaaaaaa", "bbbbbbbbbbbbbb"]\n'
+    )
 
 
 def test_what_is_no_python_is_a_syntax_error():

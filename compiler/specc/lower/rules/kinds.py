@@ -70,7 +70,7 @@ def _attention_weights(spec: schema.Spec) -> Iterator[Diagnostic]:
     if spec.kind not in ("decoder", "encoder"):
         yield Diagnostic(
             ("outputs",),
-            f"attention_weights are given by kinds decoder and encoder, not {spec.kind}",
+            f"attention_weights are for kinds decoder and encoder, not {spec.kind}",
         )
         return
     for name, layer in spec.stacks[0].types.items():

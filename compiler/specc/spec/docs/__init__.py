@@ -1,7 +1,8 @@
 """What every field of the language means, as data, and how `specc explain FIELD` looks it up.
 
-A field is documented once: what stands under a layer type or a stack is the base part's, cross-attention's fields
-are attention's, and every norm's fields are those of `norm`, unless a place has words of its own.
+A field is documented once: what stands under a layer type or a stack is the base part's, cross-
+attention's fields are attention's, and every norm's fields are those of `norm`, unless a place has
+words of its own.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from pydantic import BaseModel
 
 from specc.diagnostics import did_you_mean
 from specc.spec import shapes
@@ -39,7 +42,7 @@ class FieldDoc:
     fields: tuple[str, ...]  # what may stand below it
 
 
-class UnknownField(KeyError):
+class UnknownFieldError(KeyError):
     """No field has that path; `hint` may name one that is close."""
 
     def __init__(self, path: str, hint: str | None) -> None:
@@ -52,7 +55,7 @@ class UnknownField(KeyError):
 
 
 def field_doc(path: str) -> FieldDoc:
-    """The documentation of a field by its path (`attention.scale`). Raises UnknownField."""
+    """The documentation of a field by its path (`attention.scale`). Raises UnknownFieldError."""
     steps = tuple(step for step in re.sub(r"\[\d*\]", "", path.strip()).split(".") if step)
     steps = _homes(steps)
     shape = shapes.shape_at(shapes.spec(), steps) if steps else None
@@ -61,11 +64,11 @@ def field_doc(path: str) -> FieldDoc:
     name = ".".join(steps)
     doc = _doc(steps)
     if shape is None or doc is None:
-        raise UnknownField(path, did_you_mean(name, paths()))
+        raise UnknownFieldError(path, did_you_mean(name, paths()))
     return FieldDoc(
         name,
         doc.meaning,
-        describe(shape),
+        _switch(_field(steps)) + describe(shape),
         _default(steps),
         doc.source,
         doc.mistakes,
@@ -130,8 +133,41 @@ def _doc(steps: tuple[str, ...]) -> Doc | None:
     return None
 
 
+def _switch(field: shapes.Field | None) -> str:
+    """The words that turn a part on or off that may be absent."""
+    if field is None or not field.nullable:
+        return ""
+    if isinstance(field.shape, shapes.Record) and field.shape.kinds:
+        return "true | false | "
+    return "none | " if isinstance(field.shape, shapes.Variants) else ""
+
+
 def describe(shape: shapes.Shape) -> str:
     """What may be written there, in words."""
+    match shape:
+        case shapes.Items(item=item, one=one):
+            return f"{describe(item)}, or a list of them" if one else f"list of {describe(item)}"
+        case shapes.Variants():
+            return " | ".join(shape.kinds) + ", or a mapping with that kind"
+        case shapes.Record():
+            return _describe_record(shape)
+        case shapes.Options(shapes=options):
+            return " | ".join(describe(option) for option in options)
+        case shapes.Table():
+            return "mapping"
+        case _:
+            return _describe_leaf(shape)
+
+
+def _describe_record(shape: shapes.Record) -> str:
+    if shape.kinds:
+        return " | ".join(shape.kinds) + ", or a mapping"
+    if shape.spread:
+        return f"{describe(shape.fields[0].shape)} for all, or a mapping"
+    return f"{{{shape.fields[0].name}: ...}}" if len(shape.fields) == 1 else "mapping"
+
+
+def _describe_leaf(shape: shapes.Leaf) -> str:
     match shape:
         case shapes.Words(words):
             return " | ".join(words)
@@ -139,30 +175,18 @@ def describe(shape: shapes.Shape) -> str:
             return f"whole number from {low}, or arithmetic over sizes"
         case shapes.Real():
             return "number" + _bounds(shape)
-        case shapes.Flag():
-            return "true | false"
-        case shapes.Items(item=item, one=one):
-            return f"{describe(item)}, or a list of them" if one else f"list of {describe(item)}"
-        case shapes.Variants():
-            return " | ".join(shape.kinds) + ", or a mapping with that kind"
-        case shapes.Record() if shape.kinds:
-            return " | ".join(shape.kinds) + ", or a mapping"
-        case shapes.Record(spread=True):
-            return f"{describe(shape.fields[0].shape)} for all, or a mapping"
-        case shapes.Options(shapes=options):
-            return " | ".join(describe(option) for option in options)
-        case shapes.Record() if len(shape.fields) == 1:
-            return f"{{{shape.fields[0].name}: ...}}"
-        case shapes.Record() | shapes.Table():
-            return "mapping"
         case shapes.Constant(value):
             return str(value)
-        case shapes.Name():
-            return "name"
-        case shapes.Text():
-            return "text"
-        case shapes.Anything():
-            return "any one value"
+        case _:
+            return _LEAVES[type(shape)]
+
+
+_LEAVES: dict[type, str] = {
+    shapes.Flag: "true | false",
+    shapes.Name: "name",
+    shapes.Text: "text",
+    shapes.Anything: "any one value",
+}
 
 
 def _bounds(shape: shapes.Real) -> str:
@@ -207,22 +231,43 @@ def _default(steps: tuple[str, ...]) -> str:
     name = ".".join(steps)
     if name in _CONTEXT:
         return _CONTEXT[name]
-    parent = shapes.shape_at(shapes.spec(), steps[:-1]) if len(steps) > 1 else shapes.spec()
+    inherited = _inherited(steps)
+    if inherited is not None:
+        return inherited
+    field = _field(steps)
+    if field is None or not field.has_default:
+        return ""
+    return "" if isinstance(field.default, BaseModel) else _shown(field.default)
+
+
+def _inherited(steps: tuple[str, ...]) -> str | None:
+    """What a part starts from that is partial by nature."""
+    if steps[0] == "cross_attention":
+        return f"as {'.'.join(('attention', *steps[1:]))}"
+    starts = {step for step in steps[:-1] if step in ("norm", "final_norm", "qk_norm")}
+    if steps[:1] != ("norm",) and starts and steps[-1] in ("kind", "eps", "weight", "bias", "cast"):
+        return f"as norm.{steps[-1]}"
+    return None
+
+
+def _field(steps: tuple[str, ...]) -> shapes.Field | None:
+    parent = shapes.shape_at(shapes.spec(), steps[:-1])
+    if isinstance(parent, shapes.Items):
+        parent = parent.item
     if isinstance(parent, shapes.Variants):
         parent = parent.any_kind
-    if isinstance(parent, shapes.Options):
-        return ""
-    field = parent.field(steps[-1]) if isinstance(parent, shapes.Record) else None
-    if field is None or not field.has_default or isinstance(field.shape, shapes.Record):
-        return "none" if field is not None and field.default is None else ""
-    match field.default:
+    return parent.field(steps[-1]) if isinstance(parent, shapes.Record) else None
+
+
+def _shown(value: object) -> str:
+    match value:
         case None:
             return "none"
-        case bool() as truth:
-            return str(truth).lower()
-        case float() as number:
-            return f"{number:g}"
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}".replace("e-0", "e-")
         case () | {}:
             return "empty"
-        case other:
-            return str(other)
+        case _:
+            return str(value)

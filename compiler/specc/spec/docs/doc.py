@@ -1,4 +1,6 @@
-"""One field's documentation as data. The field's type and default are not here: the schema has them."""
+"""One field's documentation as data. The field's type and default are not here: the schema has
+them.
+"""
 
 from __future__ import annotations
 

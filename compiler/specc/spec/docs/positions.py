@@ -4,43 +4,71 @@ from specc.spec.docs.doc import Doc
 
 DOCS: dict[str, Doc] = {
     "position": Doc(
-        "How the model knows the order of its tokens: a word, or a mapping with a kind. Tables added at the input"
-        " (sinusoidal, learned) belong to a stack; what acts inside attention (rope, alibi, none) to a layer type.",
+        (
+            "How the model knows the order of its tokens: a word, or a mapping with a kind. "
+            "Tables added at the input (sinusoidal, learned) belong to a stack; what acts "
+            "inside attention (rope, alibi, none) to a layer type."
+        ),
         mistakes=(
             "Several at once: tables at the input and rotation inside, by copying two models.",
         ),
         check="forward parity with golden",
     ),
     "position.kind": Doc(
-        "sinusoidal: a fixed table added to the embeddings. learned: a trained one. rope: q and k are turned by an angle"
-        " that grows with the position. alibi: a bias to the scores that falls with distance. none: nothing.",
+        (
+            "sinusoidal: a fixed table added to the embeddings. learned: a trained one. rope: "
+            "q and k are turned by an angle that grows with the position. alibi: a bias to "
+            "the scores that falls with distance. none: nothing."
+        ),
         source="Vaswani et al. 2017 §3.5; Gehring et al. 2017; Su et al. 2021; Press et al. 2022",
         mistakes=(
-            "Rotation added to the embeddings, or applied to v too: it acts on q and k only, after their projections.",
-            "ALiBi's slopes as 2^(-8i/n) for every n: right only when n is a power of two. For 12 heads they are the 8"
-            " slopes of 8 heads, then every other slope of 16.",
+            (
+                "Rotation added to the embeddings, or applied to v too: it acts on q and k "
+                "only, after their projections."
+            ),
+            (
+                "ALiBi's slopes as 2^(-8i/n) for every n: right only when n is a power of "
+                "two. For 12 heads they are the 8 slopes of 8 heads, then every other slope "
+                "of 16."
+            ),
             "ALiBi's first slope 1 in place of 2^(-8/n): the exponent counts from one.",
         ),
-        check="tables and slopes against published vectors (n = 6, 12, 20); causality; shift invariance",
-        elsewhere="The components guide that specc was seeded with gives ratio^i slopes for any head count; they are wrong"
-        " when it is no power of two, and a test holds specc to the published ones. It also adds slope * (key - query)"
-        " in both directions, which rewards the future in a bidirectional model; specc uses -slope * |key - query|.",
+        check=(
+            "tables and slopes against published vectors (n = 6, 12, 20); causality; shift "
+            "invariance"
+        ),
+        elsewhere=(
+            "The components guide that specc was seeded with gives ratio^i slopes for any "
+            "head count; they are wrong when it is no power of two, and a test holds specc to "
+            "the published ones. It also adds slope * (key - query) in both directions, which "
+            "rewards the future in a bidirectional model; specc uses -slope * |key - query|."
+        ),
     ),
     "position.layout": Doc(
-        "Which features belong together. sinusoidal, interleaved: sin, cos, sin, cos; concat: all sines, then all cosines."
-        " rope, half: feature i turns with i + r/2; interleaved: 2i with 2i + 1.",
+        (
+            "Which features belong together. sinusoidal, interleaved: sin, cos, sin, cos; "
+            "concat: all sines, then all cosines. rope, half: feature i turns with i + r/2; "
+            "interleaved: 2i with 2i + 1."
+        ),
         source="Vaswani et al. 2017 §3.5; Su et al. 2021 §3.2",
         mistakes=(
-            "Weights of one layout run with the other: the text stays fluent and worsens with length. Position 0 proves"
-            " nothing, it is not turned.",
-            '"Repairing" half to the paper\'s interleaved pairs: both are right, each with its own weights.',
+            (
+                "Weights of one layout run with the other: the text stays fluent and worsens "
+                "with length. Position 0 proves nothing, it is not turned."
+            ),
+            (
+                '"Repairing" half to the paper\'s interleaved pairs: both are right, each '
+                "with its own weights."
+            ),
             "cos and sin repeated for one layout, pairs taken in the other.",
         ),
         check="forward parity at positions above 0; the mutant that swaps the pairs",
     ),
     "position.frequency": Doc(
-        "The exponent of 1/10000 for pair k of a sinusoidal table. 2k/d: Vaswani's. k/(half-1): runs to exactly 1 at the"
-        " last pair, as tensor2tensor's.",
+        (
+            "The exponent of 1/10000 for pair k of a sinusoidal table. 2k/d: Vaswani's. "
+            "k/(half-1): runs to exactly 1 at the last pair, as tensor2tensor's."
+        ),
         source="Vaswani et al. 2017, §3.5",
         mistakes=(
             "arange(0, d) in place of arange(0, d, 2) for the exponents.",
@@ -49,10 +77,15 @@ DOCS: dict[str, Doc] = {
         check="the table against published vectors; sin^2 + cos^2 = 1 for each pair",
     ),
     "position.index": Doc(
-        "Which number a token's position is. mask: how many real tokens came before. arange: its column, padding counted.",
+        (
+            "Which number a token's position is. mask: how many real tokens came before. "
+            "arange: its column, padding counted."
+        ),
         mistakes=(
-            "arange with left padding: the shorter prompts of a batch start late, and two pads change nearly every"
-            " prediction.",
+            (
+                "arange with left padding: the shorter prompts of a batch start late, and two "
+                "pads change nearly every prediction."
+            ),
             "Counting on from the padded length when generating.",
         ),
         check="padding left 0..3 equals none; cache equals full with padding",
@@ -60,7 +93,10 @@ DOCS: dict[str, Doc] = {
     "position.offset": Doc(
         "Position p reads row p + offset of a learned table, which has that many rows more.",
         mistakes=(
-            "Forgotten (2 is common), or kept for a descendant that has none: every position reads another's row.",
+            (
+                "Forgotten (2 is common), or kept for a descendant that has none: every "
+                "position reads another's row."
+            ),
             "A table that is offset rows too short: the longest input crashes.",
         ),
         check="parameter count (offset * d_model); forward at the full length",
@@ -69,14 +105,23 @@ DOCS: dict[str, Doc] = {
         "The base of rotary frequencies: pair i turns by position * theta^(-2i/r).",
         source="Su et al. 2021, §3.2.2",
         mistakes=(
-            "10000 assumed where the model has 500000 or 1000000; a lookup with a default hides it.",
+            (
+                "10000 assumed where the model has 500000 or 1000000; a lookup with a default "
+                "hides it."
+            ),
             "Local and global layers given one theta where they have two.",
-            "Angles formed in bfloat16: positions above 256 fall together. specc forms tables in float64, rounds once.",
+            (
+                "Angles formed in bfloat16: positions above 256 fall together. specc forms "
+                "tables in float64, rounds once."
+            ),
         ),
         check="forward parity; dtypes; the table against published vectors",
     ),
     "position.fraction": Doc(
-        "How much of each head turns: the first r = int(head_dim * fraction) features; the rest pass.",
+        (
+            "How much of each head turns: the first r = int(head_dim * fraction) features; "
+            "the rest pass."
+        ),
         source="Black et al. 2022 (GPT-NeoX), §2.1",
         mistakes=(
             "head_dim in the exponent where r is meant.",
@@ -85,8 +130,10 @@ DOCS: dict[str, Doc] = {
         check="forward parity with fraction 0.5",
     ),
     "position.scaling": Doc(
-        "Rotary frequencies stretched for longer contexts. linear: all divided by a factor. llama3: long waves divided,"
-        " short ones kept, a blend between.",
+        (
+            "Rotary frequencies stretched for longer contexts. linear: all divided by a "
+            "factor. llama3: long waves divided, short ones kept, a blend between."
+        ),
         source="Chen et al. 2023 (linear); Grattafiori et al. 2024, §3.3 (llama3)",
         mistakes=(
             "Read from the config and never applied: everything after position 0 drifts.",
@@ -94,10 +141,17 @@ DOCS: dict[str, Doc] = {
         ),
         check="the table against published vectors: of 32 pairs 15 kept, 3 blended, 14 divided",
     ),
-    "position.scaling.kind": Doc("linear or llama3."),
-    "position.scaling.factor": Doc("What frequencies are divided by."),
+    "position.scaling.kind": Doc(
+        "linear or llama3.",
+    ),
+    "position.scaling.factor": Doc(
+        "What frequencies are divided by.",
+    ),
     "position.scaling.low_freq_factor": Doc(
-        "Waves longer than original_max_seq_len / low_freq_factor are divided by the whole factor.",
+        (
+            "Waves longer than original_max_seq_len / low_freq_factor are divided by the "
+            "whole factor."
+        ),
         mistakes=("Swapped with high_freq_factor.",),
         check="the table against published vectors",
     ),

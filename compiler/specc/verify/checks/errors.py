@@ -40,7 +40,20 @@ class InputErrors(Check):
             if fault is not None:
                 return failed(f"{what}: {fault}")
             told.append(what)
+        for field in padded_fields(subject.small.kind):
+            self._try_longest(subject, live, field)
         return passed(f"{counted(len(told), 'wrong call')} refused: {'; '.join(told)}")
+
+    def _try_longest(self, subject: Subject, live: nn.Module, field: str) -> None:
+        """As many tokens as there are positions must be taken; raises if they are not."""
+        limit = _length_limit(subject, field)
+        if limit is None:
+            return
+        longest = _lengthened(subject.plain, field, limit)
+        mask = torch.ones(BATCH, limit, dtype=torch.bool)
+        with torch.no_grad():
+            for given in (longest, {**longest, MASKS[field]: mask}):
+                call(live, subject.small, changed(subject.plain, **given))
 
 
 def _fault(attempt: Call) -> str | None:

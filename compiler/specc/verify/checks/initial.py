@@ -111,10 +111,10 @@ def _uniform_fault(values: Tensor, bound: float) -> str | None:
 
 def _moments_fault(values: Tensor, std: float, error: float) -> str | None:
     """Mean and std; `error` is the relative standard error of the std."""
-    mean = values.mean().item()
-    if abs(mean) > SIGMAS * std / sqrt(values.numel()):
-        return f"mean {mean:.4g}, not 0 (std {std:.4g}, {values.numel()} values)"
     found = values.square().mean().sqrt().item()
     if abs(found / std - 1) > SIGMAS * error:
         return f"std {found:.4g}, not {std:.4g} (sampling error {error:.1%})"
+    mean = values.mean().item()
+    if abs(mean) > SIGMAS * std / sqrt(values.numel()):
+        return f"mean {mean:.4g}, not 0 (std {std:.4g}, {values.numel()} values)"
     return None

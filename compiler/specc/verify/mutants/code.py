@@ -1,0 +1,183 @@
+"""Mistakes that no choice of the spec expresses: wrong code, as edits of the finished file.
+
+Each is a piece of Python and what a mistaken author writes in its place. A piece that a file does not have
+gives no mutant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from specc.ir.model import Model
+from specc.ir.positions import LearnedPosition, Sinusoidal
+from specc.ir.walk import walk
+from specc.verify.mutants.mutant import Reason, matters
+from specc.verify.mutants.patterns import replaced
+
+
+@dataclass(frozen=True)
+class CodeMutant:
+    """One wrong piece of code. `harmless` as in `Mutant`."""
+
+    name: str
+    edit: Callable[[str], str | None]
+    harmless: Reason = matters
+
+
+def swap(name: str, pattern: str, replacement: str, harmless: Reason = matters) -> CodeMutant:
+    """`pattern` replaced wherever it stands."""
+    return CodeMutant(f"code: {name}", lambda text: replaced(text, pattern, replacement), harmless)
+
+
+def alone_in_padding(model: Model) -> str | None:
+    """Why the position of padding before a row's first real token cannot matter to rotary turns."""
+    if any(isinstance(part, Sinusoidal | LearnedPosition) for part in walk(model.stacks)):
+        return None
+    return "padding before all real tokens looks only at itself, wherever it stands"
+
+
+MASKS = (
+    swap("padding mask inverted", "(causal & real) | _itself", "(causal & ~real) | _itself"),
+    swap(
+        "a padding token may look at nothing", "(causal & real) | (key == query)", "causal & real"
+    ),
+    swap("padding may look everywhere", "(causal & real) | _itself", "causal | _itself"),
+    swap("causal flag forgotten with padding", "(causal & real) | _itself", "real | _itself"),
+    swap("the next token is visible", "key <= query", "key <= query + 1"),
+    swap("the token itself is hidden", "key <= query", "key < query"),
+    swap("is_causal with a cache", "token_mask is None and start == 0", "token_mask is None"),
+    swap("a chunk sees its own future", "end - start == 1", "end - start >= 1"),
+    swap(
+        "mask offset forgotten with a cache",
+        "torch.arange(start, end, device=device)[:, None]",
+        "torch.arange(end - start, device=device)[:, None]",
+    ),
+    swap(
+        "both ways: mask inverted",
+        "real | (place == place[:, None])",
+        "~real | (place == place[:, None])",
+    ),
+    swap(
+        "both ways: a padding token may look at nothing", "real | (place == place[:, None])", "real"
+    ),
+    swap("memory mask inverted", "_mask[:, None, None, :]", "~_mask[:, None, None, :]"),
+    swap("mask and is_causal exchanged", "return None, True", "return None, False"),
+)
+
+POSITIONS = (
+    swap(
+        "positions start again with a cache",
+        "torch.arange(start, start + _length, device=_device)",
+        "torch.arange(_length, device=_device)",
+    ),
+    swap(
+        "positions off by one",
+        "torch.arange(start, start + _length, device=_device)",
+        "torch.arange(start + 1, start + 1 + _length, device=_device)",
+    ),
+    swap("padded positions off by one", "_sum - 1", "_sum"),
+    swap("padding counted", "_mask.cumsum(1)", "torch.ones_like(_mask).cumsum(1)"),
+    swap("new tokens counted only", "_mask.cumsum(1)[:, start:]", "_mask[:, start:].cumsum(1)"),
+    swap("positions below 0", "_place.clamp(min=0)", "_place", alone_in_padding),
+    swap("rotary: one sign wrong", "first * cos - second * sin", "first * cos + second * sin"),
+    swap(
+        "rotary: turned backwards",
+        "(first * cos - second * sin, second * cos + first * sin)",
+        "(first * cos + second * sin, second * cos - first * sin)",
+    ),
+    swap("rotary: queries not turned", "rotate(q, _cos, _sin)", "q"),
+    swap("rotary: keys not turned", "rotate(k, _cos, _sin)", "k"),
+    swap("rotary: values turned too", "rotate(k, _cos, _sin)", "rotate(v, _cos, _sin)"),
+    swap("sines and cosines exchanged", "angle.sin()", "angle.cos()"),
+    swap(
+        "angles in half the frequency",
+        "torch.outer(position, frequency)",
+        "torch.outer(position, frequency / 2)",
+    ),
+)
+
+ATTENTION = (
+    swap(
+        "key/value heads tiled, not repeated",
+        "F.scaled_dot_product_attention(q, k, v, attn_mask=_m, is_causal=_c, enable_gqa=True)",
+        "F.scaled_dot_product_attention(q, k.repeat(1, q.size(1) // k.size(1), 1, 1),"
+        " v.repeat(1, q.size(1) // v.size(1), 1, 1), attn_mask=_m, is_causal=_c)",
+    ),
+    swap(
+        "heads cut wrongly",
+        "x.view(batch, length, -1, head_dim).transpose(1, 2)",
+        "x.reshape(batch, -1, length, head_dim)",
+    ),
+    swap(
+        "heads merged without transposing",
+        "x.transpose(1, 2).flatten(2)",
+        "x.reshape(x.size(0), x.size(2), -1)",
+    ),
+    swap("dropout in eval mode", "self.dropout if self.training else 0.0", "self.dropout"),
+    swap("output projection left out", "self.o_proj(_x)", "_x[..., : self.o_proj.out_features]"),
+    swap("weights over the wrong axis", "_scores.softmax(dim=-1)", "_scores.softmax(dim=-2)"),
+    swap("weights over the wrong axis", "_scores.softmax(-1)", "_scores.softmax(-2)"),
+    swap("temperature not exponentiated", "self.log_scale.exp()", "self.log_scale"),
+)
+
+BLOCKS = (
+    swap(
+        "attention's residual from the normed input",
+        "x = x + self.attention(_normed, _view, _cache)",
+        "x = _normed + self.attention(_normed, _view, _cache)",
+    ),
+    swap(
+        "residual from the normed input",
+        "x + self.feed_forward(self.feed_forward_norm(x))",
+        "self.feed_forward_norm(x) + self.feed_forward(self.feed_forward_norm(x))",
+    ),
+    swap("residual left out", "x + self.feed_forward(_x)", "self.feed_forward(_x)"),
+    swap("residual counted twice", "x + self.feed_forward(_x)", "2 * x + self.feed_forward(_x)"),
+    swap("hidden dropout left out", "self.hidden_dropout(_x)", "_x"),
+    swap("output dropout left out", "self.output_dropout(_x)", "_x"),
+    swap("embedding dropout left out", "self.dropout(_x)", "_x"),
+)
+
+NORMS = (
+    swap(
+        "eps outside the root",
+        "torch.rsqrt(_mean + self.eps)",
+        "1 / (torch.sqrt(_mean) + self.eps)",
+    ),
+    swap("sum in place of mean", "_x.mean(-1, keepdim=True)", "_x.sum(-1, keepdim=True)"),
+    swap("norm in low precision", "x.to(torch.promote_types(x.dtype, torch.float32))", "x"),
+)
+
+CACHES = (
+    swap("cache.length never moves", "cache.length = end", "pass"),
+    swap(
+        "values cached in the place of keys",
+        "self.keys[:, :, start:end] = k",
+        "self.keys[:, :, start:end] = v",
+    ),
+    swap("all the room is read", "self.keys[:, :, :end]", "self.keys"),
+    swap("only new values are read", "self.values[:, :, :end]", "self.values[:, :, start:end]"),
+)
+
+CALLS = (
+    swap("width of a mask not checked", "mask.shape != (batch, length)", "False"),
+    swap("type of a mask not checked", "mask.dtype != torch.bool", "False"),
+    swap("length not checked", "length > limit", "False"),
+    swap("room of the cache not checked", "end > cache.capacity", "False"),
+    swap("batch of the cache not checked", "batch != room", "False"),
+    swap("the last place pooled", "x[:, 0]", "x[:, -1]"),
+    swap("norms not reset", "module.reset_parameters()", "pass"),
+    swap("initial std halved", "nn.init.normal_(_w, std=_s)", "nn.init.normal_(_w, std=_s / 2)"),
+    swap("the tied matrix is a copy", "self.embedding.weight", "self.embedding.weight.detach()"),
+)
+
+CODE_MUTANTS: tuple[CodeMutant, ...] = (
+    *MASKS,
+    *POSITIONS,
+    *ATTENTION,
+    *BLOCKS,
+    *NORMS,
+    *CACHES,
+    *CALLS,
+)
