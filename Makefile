@@ -19,7 +19,7 @@ export OMP_NUM_THREADS := 1
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint regen check clean
+.PHONY: help demo test lint regen check bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,12 +32,12 @@ demo: $(ready) ## set up, build a model from its spec, verify it, say where the 
 test: $(ready) ## set up and run the whole suite
 	$(bin)/python -m pytest $(PYTEST_FLAGS)
 
-lint: $(ready) ## ruff, black and mypy strict on the compiler, the tests' style and the generated files
+lint: $(ready) ## ruff, black and mypy strict on the compiler; on the generated files too
 	$(bin)/ruff check .
 	$(bin)/black --check --quiet compiler tests
 	$(bin)/mypy
-	$(bin)/ruff check --isolated --target-version py310 --select E,F,I,UP,B,SIM,RET,C4,PIE generated
-	$(bin)/black --check --quiet --line-length 88 generated
+	$(bin)/ruff check --isolated --target-version py310 --select E,F,I,UP,B,SIM,RET,C4,PIE --ignore E501 generated
+	$(bin)/black --check --quiet --line-length 88 --extend-exclude '^$$' generated
 	$(bin)/mypy --strict --no-warn-return-any --config-file= generated
 
 regen: $(ready) ## write generated/ anew from specs/
@@ -45,6 +45,9 @@ regen: $(ready) ## write generated/ anew from specs/
 
 check: $(ready) ## would regen change anything?
 	$(bin)/specc check
+
+bench: $(ready) ## how long a build takes, against its budget
+	$(bin)/python tests/benchmarks/build_time.py
 
 clean: ## remove .venv and every cache
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

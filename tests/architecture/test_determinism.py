@@ -28,3 +28,10 @@ def test_every_spec_has_its_file():
     assert {spec.stem for spec in SPECS.glob("*.yaml")} == {
         file.stem for file in GENERATED.glob("*.py")
     }
+
+
+@pytest.mark.parametrize("file", sorted(GENERATED.glob("*.py")), ids=lambda file: file.stem)
+def test_lines_fit_a_stranger_s_editor(file):
+    """All but the first, which holds a path, and the words that cannot be broken (an address)."""
+    _, *lines = file.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 88 and " " in line.strip()] == []

@@ -36,7 +36,7 @@ class Role(Generic[Part]):
 
 @dataclass(frozen=True)
 class PartClass(Generic[Part]):
-    """One class of the file: its name, a part that stands for all, and which numbers are arguments."""
+    """One class: its name, a part that stands for all, and which numbers are arguments."""
 
     name: str
     part: Part
@@ -119,7 +119,7 @@ def _names(base: str, groups: list[list[Role[Any]]]) -> list[str]:
 
 
 def _common(names: list[str]) -> str:
-    """What the names start with in common, word by word: `d_ff` of `d_ff_local` and `d_ff_global`."""
+    """What the names start with in common: `d_ff` of `d_ff_local` and `d_ff_global`."""
     words = []
     for column in zip(*(name.split("_") for name in names), strict=False):
         if len(set(column)) > 1:

@@ -153,7 +153,8 @@ def header_section(model: Model, body: str, cite: Citations) -> str:
     claim = model.paper.claim if model.paper is not None else None
     rows.append(("Parameters", count + (f" (the paper says {_short(claim)})" if claim else "")))
     rows.append(("Needs", "torch >= 2.5"))
-    text = [f'"""{docstring(model.title)}: {KINDS[model.kind]}.', ""]
+    first = f'"""{docstring(model.title)}: {KINDS[model.kind]}.'
+    text = [*textwrap.wrap(first, 88, break_on_hyphens=False, break_long_words=False), ""]
     for label, value in rows:
         text += _row(label, docstring(value))
     text += ["", *_legend(body)]
@@ -172,6 +173,7 @@ def _row(label: str, value: str) -> list[str]:
         initial_indent=f"{label:<12}",
         subsequent_indent=" " * 12,
         break_on_hyphens=False,
+        break_long_words=False,
     )
 
 

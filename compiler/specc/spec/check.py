@@ -337,7 +337,7 @@ def only_kind(node: Mapping, shape: Variants) -> Mapping | None:
 
 
 def _not_of_kind(node: Mapping, entry: Entry, record: Record, shape: Variants) -> Diagnostic:
-    owners = [each.kinds[0] for each in shape.records if each.field(entry.key) is not None]
+    owners = shape.kinds_with(entry.key)
     if not owners:
         return _unknown(node, entry, record.names)
     path = (*node.mark.written, entry.key)

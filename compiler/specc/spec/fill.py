@@ -26,7 +26,7 @@ def fill(node: Mapping, shape: Record | Variants, problems: list[Diagnostic]) ->
         if value is not None:
             entries.append(Entry(field.name, value, None))
     problems += [
-        _stray(node, entry, record) for entry in node.entries if not record.field(entry.key)
+        _stray(node, entry, record, shape) for entry in node.entries if not record.field(entry.key)
     ]
     return Mapping(tuple(entries), node.mark)
 
@@ -55,10 +55,13 @@ def missing(node: Mapping, field: Field) -> Diagnostic:
     return Diagnostic(path, message, f"write {expected(field.shape)}", place)
 
 
-def _stray(node: Mapping, entry: Entry, record: Record) -> Diagnostic:
+def _stray(node: Mapping, entry: Entry, record: Record, shape: Record | Variants) -> Diagnostic:
     kinds = f" of kind '{node.word('kind')}'" if record.kinds else ""
     message = f"'{entry.key}' does not go with {dotted(node.mark.written)}{kinds}"
+    others = shape.kinds_with(entry.key) if isinstance(shape, Variants) else ()
     hint = f"known here: {listed(record.names, 'and')}"
+    if others:
+        hint = f"it belongs to kind {listed(others)}"
     found = problem(entry.value, message, hint)
     return Diagnostic(found.path, message, hint, entry.position or found.position)
 

@@ -49,15 +49,19 @@ def _told(node: Node) -> str:
     origin = {"body": "written", "style": "from the style", "default": "the default"}
     where = origin.get(node.mark.origin, "derived")
     if isinstance(node, Mapping):
-        return f"{node.word('kind') or 'a mapping'} ({where})"
+        inner = {key[-1]: leaf.value for key, leaf in leaves(node) if isinstance(leaf, Scalar)}
+        listing = ", ".join(f"{key}: {_literal(value)}" for key, value in inner.items())
+        return f"{node.word('kind') or listing} ({where})"
     if isinstance(node, Sequence):
         return f"{[item.value for item in node.items if isinstance(item, Scalar)]} ({where})"
-    value = (
-        str(node.value).lower()
-        if node.value is None or isinstance(node.value, bool)
-        else node.value
-    )
-    return f"{value} ({where})"
+    return f"{_literal(node.value)} ({where})"
+
+
+def _literal(value: Plain) -> str:
+    """A value as YAML has it."""
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return str(value).replace("e-0", "e-") if isinstance(value, float) else str(value)
 
 
 def _no_field(key: str, path: SpecPath) -> tuple[str, str | None]:
@@ -148,7 +152,9 @@ def _equal(node: Node, choice: Scalar) -> bool:
     if isinstance(node, Mapping):
         inner = [leaf for _, leaf in leaves(node)]
         same = all(isinstance(leaf, Scalar) and _same(leaf.value, wanted) for leaf in inner)
-        return wanted is True or wanted == node.word("kind") or (bool(inner) and same)
+        kind = node.word("kind")
+        is_there = kind is not None and (wanted is True or wanted == kind)
+        return is_there or (bool(inner) and same)
     if isinstance(node, Sequence):
         words = [str(item.value) for item in node.items if isinstance(item, Scalar)]
         return str(wanted).replace(" ", "") == ",".join(words)

@@ -277,5 +277,7 @@ def _plainly(error: MarkedYAMLError) -> str:
         return "a tab where YAML wants spaces"
     if "mapping values are not allowed" in problem:
         return "a second `:` on one line: put the text in quotes, or start a new line"
-    context = f" ({error.context})" if error.context and error.context != problem else ""
-    return f"YAML: {problem}{context}"
+    if not error.context or error.context == problem:
+        return f"YAML: {problem}"
+    start = f" that begins on line {error.context_mark.line + 1}" if error.context_mark else ""
+    return f"YAML: {problem} ({error.context}{start})"

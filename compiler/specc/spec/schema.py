@@ -13,7 +13,8 @@ from pydantic import BaseModel, ConfigDict, Field
 class Node(BaseModel):
     """Base of every mapping of the language."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    # Only `Spec` is ever validated: the parts need no validators of their own (start-up time).
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", defer_build=True)
 
 
 Count = Annotated[int, Field(ge=1, le=2**31 - 1)]

@@ -142,6 +142,10 @@ class Variants:
         """The fields that go with one kind, or None."""
         return next((record for record in self.records if kind in record.kinds), None)
 
+    def kinds_with(self, key: str) -> tuple[str, ...]:
+        """The kinds that have a field of that name."""
+        return tuple(r.kinds[0] for r in self.records if r.field(key) is not None)
+
     @property
     def any_kind(self) -> Record:
         """All fields of all kinds: what an override without a `kind` may hold."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
+import torch
 from torch import Tensor, nn
 
 from specc.golden import Inputs
@@ -64,6 +65,16 @@ def named(model: Model, returned: object) -> Outputs:
     if names != tuple(wanted):
         raise RefutedError(f"forward returns {names}, not {tuple(wanted)}")
     return flat(cast(NamedOutput, returned)._asdict())
+
+
+def scalar(outputs: Outputs) -> Tensor:
+    """A fixed random combination of all numbers of all outputs."""
+    generator = torch.Generator().manual_seed(1)
+    total = torch.zeros(())
+    for tensor in outputs.values():
+        factor = torch.randn(tensor.shape, generator=generator, dtype=torch.float64)
+        total = total + (tensor * factor.to(tensor.dtype)).sum()
+    return total
 
 
 def flat(outputs: Mapping[str, Tensor | tuple[Tensor, ...]]) -> Outputs:

@@ -16,7 +16,7 @@ from specc.golden import Inputs
 from specc.ir.block import FeatureInput
 from specc.ir.model import Model
 from specc.ir.walk import resize
-from specc.verify.calls import Outputs, call, flat
+from specc.verify.calls import Outputs, call, flat, scalar
 from specc.verify.inputs import Padding, cast, make_inputs, with_all_attention_layers
 from specc.verify.live import reset
 from specc.verify.loading import LoadedFile
@@ -35,14 +35,22 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Known:
+    """What golden has answered about one model: files that are compared with it may share this."""
+
+    weights: dict[Regime, dict[str, Tensor]] = field(default_factory=dict)
+    results: dict[str, golden.Result] = field(default_factory=dict)
+    gradients: dict[str, dict[str, Tensor]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Subject:
     """One generated file against one model. `inductor` asks compile to use the real backend."""
 
     model: Model
     file: LoadedFile
     inductor: bool = False
-    _golden: dict[str, golden.Result] = field(default_factory=dict, repr=False)
-    _weights: dict[Regime, dict[str, Tensor]] = field(default_factory=dict, repr=False)
+    known: Known = field(default_factory=Known, repr=False)
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -56,9 +64,9 @@ class Subject:
 
     def weights(self, regime: Regime = Regime.STRESS) -> dict[str, Tensor]:
         """Stress weights of the reduced model, float64."""
-        if regime not in self._weights:
-            self._weights[regime] = stress_weights(self.small, regime)
-        return self._weights[regime]
+        if regime not in self.known.weights:
+            self.known.weights[regime] = stress_weights(self.small, regime)
+        return self.known.weights[regime]
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -109,11 +117,23 @@ class Subject:
 
     def golden(self, case: Case) -> golden.Result:
         """Golden's float64 answer, computed once a case."""
-        if case.name not in self._golden:
+        if case.name not in self.known.results:
             with torch.no_grad():
                 weights = self.weights(case.regime)
-                self._golden[case.name] = golden.run(self.small, weights, case.inputs)
-        return self._golden[case.name]
+                self.known.results[case.name] = golden.run(self.small, weights, case.inputs)
+        return self.known.results[case.name]
+
+    def golden_gradients(self, case: Case) -> dict[str, Tensor]:
+        """d scalar(outputs) / d parameter by golden, in float64, computed once a case."""
+        if case.name not in self.known.gradients:
+            weights = {n: w.clone().requires_grad_() for n, w in self.weights(case.regime).items()}
+            outputs = flat(golden.run(self.small, weights, case.inputs).outputs)
+            grads = torch.autograd.grad(scalar(outputs), list(weights.values()), allow_unused=True)
+            self.known.gradients[case.name] = {
+                name: torch.zeros_like(weight) if grad is None else grad
+                for (name, weight), grad in zip(weights.items(), grads, strict=True)
+            }
+        return self.known.gradients[case.name]
 
     def golden_outputs(self, inputs: Inputs) -> Outputs:
         """Golden's outputs for other inputs, with stress weights."""

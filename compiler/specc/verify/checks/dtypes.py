@@ -66,10 +66,10 @@ class NormCasts(Check):
             return not_applicable("the file has no norm modules")
         shares = {path: self._equal_share(modules[path], norm) for path, norm in found.items()}
         worst = min(shares, key=lambda path: shares[path])
-        share = f"{shares[worst]:.1%} of values equal golden's in bfloat16"
+        share = f"{shares[worst]:.1%} of values equal golden's"
         if shares[worst] < self.share:
             return failed(f"{worst}: {share} (limit {self.share:.0%})", 1 - shares[worst])
-        return passed(f"{share} or more, {counted(len(found), 'norm')} (limit {self.share:.0%})")
+        return passed(f"{counted(len(found), 'norm')}, at least {share} (limit {self.share:.0%})")
 
     def _equal_share(self, live: nn.Module, norm: Norm) -> float:
         generator = torch.Generator().manual_seed(2)

@@ -13,10 +13,9 @@ from specc.ir.heads import ClassifierHead, Pool
 from specc.ir.model import Kind
 from specc.ir.positions import LearnedPosition, PositionIndex, Sinusoidal
 from specc.ir.walk import walk
-from specc.verify.calls import Outputs, call
+from specc.verify.calls import Outputs, call, scalar
 from specc.verify.checks.check import Check, counted
 from specc.verify.checks.looks import MASKS
-from specc.verify.checks.parity import scalar
 from specc.verify.inputs import cast, changed, rows_of
 from specc.verify.metrics import margin, worst_error
 from specc.verify.report import Outcome, failed, not_applicable, passed

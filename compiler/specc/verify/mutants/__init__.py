@@ -1,7 +1,7 @@
-"""Proves that the checks notice: every mistake that a spec's parts declare is made, and must be found.
+"""Proves that the checks notice: every mistake that a spec's parts declare must be found.
 
-A wrong choice is an edit of the IR, rendered and compared with golden of the right one; wrong code is an
-edit of the finished file.
+A wrong choice is an edit of the IR, rendered and compared with golden of the right one; wrong code is
+an edit of the finished file.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from specc.ir.model import Model
 from specc.ir.walk import walk
 from specc.pipeline import compile_fully
 from specc.render import render
-from specc.verify import ALL, COMPILING, Check, quiet_torch
-from specc.verify.checks.check import run_check
+from specc.verify import quiet_torch
+from specc.verify.checks import ALL, COMPILING
+from specc.verify.checks.check import Check, run_check
 from specc.verify.loading import LoadError, loaded
 from specc.verify.mutants.code import CODE_MUTANTS
 from specc.verify.mutants.mutant import Reason
 from specc.verify.mutants.registry import MUTANTS
 from specc.verify.report import CheckResult, Status
-from specc.verify.subject import Subject
+from specc.verify.subject import Known, Subject
 
 __all__ = ["CODE_MUTANTS", "MUTANTS", "Fate", "MutantResult", "run_mutants"]
 
@@ -40,7 +41,7 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class MutantResult:
-    """`by` is the check that noticed, `margin` its difference / limit, `reason` its evidence or the excuse."""
+    """`by` is the check that noticed, `margin` its difference / limit, `reason` the evidence."""
 
     name: str
     status: Fate
@@ -67,42 +68,50 @@ def run_mutants(path: str | Path) -> tuple[MutantResult, ...]:
 
 def try_mutants(model: Model, text: str) -> tuple[MutantResult, ...]:
     """The same for a model and its finished file."""
+    known = Known()
     with quiet_torch():
-        return tuple(
-            _tried(name, wrong, text, model, harmless)
-            for name, wrong, harmless in _mutants(model, text)
-        )
+        return tuple(_tried(attempt, model, known) for attempt in _attempts(model, text))
 
 
-def _mutants(model: Model, text: str) -> Iterator[tuple[str, str, Reason]]:
-    """(name, text of the wrong file, excuse)."""
+@dataclass(frozen=True)
+class _Attempt:
+    name: str
+    text: str | None  # None: the edit does not change the file
+    harmless: Reason
+
+
+def _attempts(model: Model, text: str) -> Iterator[_Attempt]:
     kinds = {type(part).__name__ for part in walk(model.stacks + model.heads)}
+    right = render(model)
     for kind, mutants in MUTANTS.items():
         for mutant in mutants if kind in kinds else ():
             edited = mutant.edit(model)
             if edited is not None:
-                yield mutant.name, render(edited), mutant.harmless
+                wrong = render(edited)
+                yield _Attempt(mutant.name, None if wrong == right else wrong, mutant.harmless)
     for code in CODE_MUTANTS:
-        wrong = code.edit(text)
-        if wrong is not None:
-            yield code.name, wrong, code.harmless
+        changed = code.edit(text)
+        if changed is not None:
+            yield _Attempt(code.name, changed, code.harmless)
 
 
-def _tried(name: str, wrong: str, right: str, model: Model, harmless: Reason) -> MutantResult:
-    killer = _first_failure(model, wrong)
+def _tried(attempt: _Attempt, model: Model, known: Known) -> MutantResult:
+    name = attempt.name
+    if attempt.text is None:
+        return MutantResult(name, Fate.SURVIVED, None, None, "the file does not show the choice")
+    killer = _first_failure(model, attempt.text, known)
     if killer is not None:
         return MutantResult(name, Fate.KILLED, killer.name, killer.margin, killer.evidence)
-    reason = harmless(model)
+    reason = attempt.harmless(model)
     if reason is not None:
         return MutantResult(name, Fate.EQUIVALENT, None, None, reason)
-    same = "the file is the same" if wrong == right else "no check noticed"
-    return MutantResult(name, Fate.SURVIVED, None, None, same)
+    return MutantResult(name, Fate.SURVIVED, None, None, "no check noticed")
 
 
-def _first_failure(model: Model, text: str) -> CheckResult | None:
+def _first_failure(model: Model, text: str, known: Known) -> CheckResult | None:
     try:
         with loaded(text, model.name) as file:
-            subject = Subject(model, file)
+            subject = Subject(model, file, known=known)
             for check in _order():
                 result = run_check(check, subject)
                 if result.status is Status.FAIL:

@@ -18,6 +18,7 @@ from specc.ir.attention import (
     Unscaled,
 )
 from specc.ir.layers import Linear
+from specc.ir.positions import Alibi
 from specc.ir.sizes import Constant, width
 from specc.verify.mutants.mutant import Mutant, dropped, each, scaled
 
@@ -34,7 +35,8 @@ def with_scale(name: str, kind: type[Scale], scale: Scale | None) -> Mutant:
 
 
 def _anticausal(part: Attention) -> Attention:
-    if part.source is AttentionSource.MEMORY:
+    """Not under a cache with biases: that code knows one direction only (see the code mutants)."""
+    if part.source is AttentionSource.MEMORY or (part.cached and isinstance(part.position, Alibi)):
         return part
     return replace(part, causal=not part.causal)
 

@@ -1,7 +1,7 @@
 """Mistakes that no choice of the spec expresses: wrong code, as edits of the finished file.
 
-Each is a piece of Python and what a mistaken author writes in its place. A piece that a file does not have
-gives no mutant.
+Each is a piece of Python and what a mistaken author writes in its place. A piece that a file does
+not have gives no mutant.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specc.ir.model import Model
+from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Sinusoidal
 from specc.ir.walk import walk
 from specc.verify.mutants.mutant import Reason, matters
@@ -35,6 +35,13 @@ def alone_in_padding(model: Model) -> str | None:
     if any(isinstance(part, Sinusoidal | LearnedPosition) for part in walk(model.stacks)):
         return None
     return "padding before all real tokens looks only at itself, wherever it stands"
+
+
+def unread_padding(model: Model) -> str | None:
+    """Why what an encoder makes of padding cannot matter to a decoder."""
+    if model.kind is Kind.ENCODER_DECODER:
+        return "the decoder looks at no padding of the source, and SDPA gives 0 for an empty row"
+    return None
 
 
 MASKS = (
@@ -119,6 +126,11 @@ ATTENTION = (
     swap("weights over the wrong axis", "_scores.softmax(dim=-1)", "_scores.softmax(dim=-2)"),
     swap("weights over the wrong axis", "_scores.softmax(-1)", "_scores.softmax(-2)"),
     swap("temperature not exponentiated", "self.log_scale.exp()", "self.log_scale"),
+    swap("temperature starts at 0", "nn.init.constant_(_w, _value)", "nn.init.zeros_(_w)"),
+    swap("alibi: the wrong sign", "key - query", "query - key"),
+    swap("alibi: no direction", "visible = key <= query", "visible = key == key"),
+    swap("alibi: slopes of a power of two only", "2 ** int(math.log2(n_heads))", "n_heads"),
+    swap("alibi: padding visible", "visible & real", "visible"),
 )
 
 BLOCKS = (

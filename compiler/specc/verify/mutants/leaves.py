@@ -7,10 +7,8 @@ from dataclasses import replace
 from specc.ir.attention import Attention
 from specc.ir.feed_forward import Glu, Mlp
 from specc.ir.init import (
-    ONES,
     ZEROS,
     FanInUniform,
-    LogSqrt,
     Normal,
     StandardNormal,
     XavierUniform,
@@ -52,13 +50,13 @@ RMS_NORM = (
     each("layer norm in its place", RmsNorm, _as_layer),
 )
 
+
 LINEAR = (
     flipped(Linear, "bias"),
     set_to(Linear, "init", XavierUniform()),
     set_to(Linear, "init", FanInUniform()),
     set_to(Linear, "init", OTHER_STD),
     set_to(Linear, "init", ZEROS),
-    each("bias starts at 1", Linear, lambda p: replace(p, bias_init=ONES) if p.bias else p),
 )
 
 
@@ -124,5 +122,5 @@ INITS: dict[str, tuple[Mutant, ...]] = {
             name="Fill: torch's default in place of zeros",
         ),
     ),
-    "LogSqrt": (each("zeros", LogSqrt, lambda _: ZEROS),),
+    "LogSqrt": (),  # the only scheme of a temperature; see the code mutants
 }

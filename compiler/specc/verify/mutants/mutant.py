@@ -1,4 +1,4 @@
-"""A mutant is one mistake that people make with a part, as an edit; and the edits that all parts share.
+"""A mutant is one mistake that people make with a part, as an edit; and the edits they share.
 
 An edit gives None where it does not apply, so that no mutant is the model that it came from.
 """
@@ -26,7 +26,7 @@ def matters(_model: Model) -> str | None:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong choice in the IR. `harmless` gives the reason why a model cannot notice it, if it cannot."""
+    """A wrong choice in the IR. `harmless` says why a model cannot notice it, if it cannot."""
 
     name: str
     edit: Edit

@@ -1,7 +1,7 @@
 """Finds a piece of Python in a file by its syntax tree and puts another in its place.
 
-In a pattern a name that starts with an underscore stands for any expression, the same one at each mention;
-the replacement may name it again. Comments do not survive: a mutant is run, not read.
+In a pattern a name that starts with an underscore stands for any expression, the same one at each
+mention; the replacement may name it again. Comments do not survive: a mutant is run, not read.
 """
 
 from __future__ import annotations

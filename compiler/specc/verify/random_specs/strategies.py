@@ -1,0 +1,193 @@
+"""Strategies for whole specs of every kind, as a person writes them. Mostly valid by construction;
+one in eight gets a mistake, which must be refused cleanly or turn out to be none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+
+from specc.verify.random_specs.layers import layer_overrides, layer_patterns
+from specc.verify.random_specs.mistakes import mistaken
+from specc.verify.random_specs.outsides import (
+    drawn_heads,
+    dropouts,
+    embeddings,
+    inits,
+    papers,
+)
+from specc.verify.random_specs.parts import (
+    TABLE_KINDS,
+    Sizes,
+    attentions,
+    derived_norms,
+    feed_forwards,
+    norms,
+    positions,
+    sizes,
+)
+from specc.verify.random_specs.said import in_style
+from specc.verify.random_specs.yaml_text import Tree, dump
+
+KINDS = ("decoder", "encoder", "encoder_decoder", "features")
+LONGEST = 13  # max_seq_len is at least this: inputs are 9 and 11 long, a cache holds 12
+
+
+def spec_texts() -> SearchStrategy[str]:
+    """The YAML text of one spec."""
+    return specs().map(dump)
+
+
+@st.composite
+def specs(draw: DrawFn) -> Tree:
+    """One spec as a mapping."""
+    kind = draw(st.sampled_from(KINDS))
+    body = draw(_features() if kind == "features" else _models(kind))
+    body = draw(in_style(body))
+    head = {"specc": 1, "name": draw(st.sampled_from(["m", "my_model_2"]))}
+    tree = {**head, **draw(papers(body)), **body}
+    return draw(mistaken(tree)) if draw(_one_in(8)) else tree
+
+
+def _one_in(number: int) -> SearchStrategy[bool]:
+    return st.sampled_from([False] * (number - 1) + [True])
+
+
+@st.composite
+def _models(draw: DrawFn, kind: str) -> Tree:
+    """A model that reads tokens."""
+    position_kinds = ["none", "sinusoidal", "learned", "rope", "alibi"]
+    if kind == "encoder_decoder":
+        position_kinds.remove("alibi")
+    position_kind = draw(st.sampled_from(position_kinds))
+    fit = draw(sizes(even=position_kind == "rope"))
+    body: Tree = {"kind": kind, "vocab_size": draw(st.sampled_from([2, 7, 11])), **_widths(fit)}
+    body["n_layers"] = draw(st.integers(1, 3))
+    body.update(draw(_lengths(position_kind)))
+    body["position"] = draw(positions(fit, position_kind))
+    body["block"] = draw(blocks(2))
+    body["attention"] = draw(attentions(fit, can_fuse=True))
+    body["feed_forward"] = draw(feed_forwards())
+    if kind == "encoder_decoder" and body["attention"].get("projection") == "fused":
+        body["cross_attention"] = {"projection": "separate"}
+    body.update(draw(_shared(kind)))
+    if kind == "encoder_decoder":
+        body.update(draw(_stacks(body, fit)))
+    else:
+        body.update(draw(_one_stack(kind, body, fit)))
+    return body
+
+
+def _widths(fit: Sizes) -> Tree:
+    return {"d_model": fit.d_model}
+
+
+def _lengths(position_kind: str) -> SearchStrategy[Tree]:
+    length: SearchStrategy[Any] = st.sampled_from([LONGEST, 17, 20])
+    if position_kind in ("alibi", "none"):
+        return st.fixed_dictionaries({}, optional={"max_seq_len": length})
+    return st.fixed_dictionaries({"max_seq_len": length})
+
+
+@st.composite
+def blocks(draw: DrawFn, n_sublayers: int) -> Tree:
+    """Placement and wiring that go together."""
+    if n_sublayers == 1 or not draw(st.booleans()):
+        words = ["pre", "post", "sandwich", "post_sublayer"]
+        return {"norm_placement": draw(st.sampled_from(words))}
+    words = ["pre", "sandwich", "post_sublayer"]
+    block: Tree = {"norm_placement": draw(st.sampled_from(words)), "wiring": "parallel"}
+    if block["norm_placement"] != "post_sublayer" and draw(st.booleans()):
+        block["shared_norm"] = True
+    return block
+
+
+@st.composite
+def _shared(draw: DrawFn, kind: str) -> Tree:
+    """What stands outside layers and stacks."""
+    final = st.one_of(st.booleans(), derived_norms())
+    optional: dict[str, SearchStrategy[Any]] = {
+        "norm": norms(),
+        "final_norm": final,
+        "dropout": dropouts(),
+        "init": inits(),
+        "head": drawn_heads(kind),
+    }
+    if kind != "features":
+        optional["embedding"] = embeddings(kind)
+    if kind in ("decoder", "encoder_decoder"):
+        optional["features"] = st.sampled_from([["cache"], []])
+    if kind in ("decoder", "encoder"):
+        optional["outputs"] = st.just(["attention_weights"])
+    return cast(Tree, draw(st.fixed_dictionaries({}, optional=optional)))
+
+
+@st.composite
+def _one_stack(draw: DrawFn, kind: str, body: Tree, fit: Sizes) -> Tree:
+    if draw(_one_in(6)):
+        kept = ["attention", "feed_forward"]
+        if body["position"]["kind"] not in ("rope", "alibi") and "outputs" not in body:
+            kept = draw(st.sampled_from([kept[::-1], kept[:1], kept[1:]]))
+        else:
+            kept = kept[::-1]
+        return _with_sublayers(body, kept, kind)
+    if draw(_one_in(3)):
+        return {"layers": draw(layer_patterns(body, fit))}
+    return {}
+
+
+def _with_sublayers(body: Tree, kept: list[str], kind: str) -> Tree:
+    """The block's own list; one sublayer is no parallel wiring, none of attention no cache."""
+    block = {**body["block"], "sublayers": kept}
+    if len(kept) == 1:
+        block = {"norm_placement": block["norm_placement"], "sublayers": kept}
+    changed: Tree = {"block": block}
+    if "attention" not in kept and kind == "decoder":
+        changed["features"] = []
+    return changed
+
+
+@st.composite
+def _stacks(draw: DrawFn, body: Tree, fit: Sizes) -> Tree:
+    """Overrides of the encoder and the decoder."""
+    found: Tree = {}
+    for name in ("encoder", "decoder"):
+        if not draw(st.booleans()):
+            continue
+        stack = draw(layer_overrides(body, fit, cross=name == "decoder"))
+        if draw(st.booleans()):
+            stack["n_layers"] = draw(st.integers(1, 3))
+        if draw(st.booleans()):
+            stack["final_norm"] = draw(st.one_of(st.booleans(), derived_norms()))
+        if draw(_one_in(3)):
+            merged = {**body, "n_layers": stack.get("n_layers", body["n_layers"])}
+            stack["layers"] = draw(layer_patterns(merged, fit))
+        if stack:
+            found[name] = stack
+    if draw(_one_in(4)):
+        own = draw(positions(fit, *TABLE_KINDS, "none"))
+        found.setdefault("encoder", {})["position"] = own
+        found["max_seq_len"] = LONGEST
+    return found
+
+
+@st.composite
+def _features(draw: DrawFn) -> Tree:
+    """A model that looks at a set of features."""
+    fit = draw(sizes(even=False))
+    body: Tree = {"kind": "features", **_widths(fit), "n_layers": draw(st.integers(1, 3))}
+    has_self = draw(_one_in(3))
+    body["block"] = draw(blocks(2))
+    if has_self:
+        order = ["attention", "cross_attention", "feed_forward"]
+        body["block"]["sublayers"] = draw(st.permutations(order))
+        body["attention"] = draw(attentions(fit, can_fuse=False))
+        if draw(st.booleans()):
+            body["position"] = {"kind": "none"}
+    else:
+        body["cross_attention"] = draw(attentions(fit, can_fuse=False))
+    body["feed_forward"] = draw(feed_forwards())
+    body.update(draw(_shared("features")))
+    return body

@@ -1,0 +1,38 @@
+"""What the README shows is true: its spec builds, and the code beside it is what comes out."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from specc.cli.app import app
+from specc.pipeline import compile_spec
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def block(language: str) -> str:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)[0]
+
+
+def test_the_code_is_what_the_spec_gives():
+    assert block("python") in compile_spec(text=block("yaml")).text
+
+
+@pytest.mark.parametrize("verb", sorted(typer.main.get_command(app).commands))
+def test_every_verb_is_named(verb):
+    assert f"`specc {verb}" in README
+
+
+def test_the_toml_is_the_default():
+    assert block("toml").count("=") == 2
+    assert 'specs = "specs"' in block("toml")
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert target.startswith("https://") or (ROOT / target).exists()
