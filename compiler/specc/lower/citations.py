@@ -15,16 +15,19 @@ def citations(
     ledger: Mapping[str, schema.LedgerEntry], config_names: Mapping[str, str | None]
 ) -> tuple[Citation, ...]:
     """One citation an entry, in order; `config_names` maps schema paths to `Config` names."""
-    return tuple(
-        Citation(path, citation_text(entry), config_names.get(path))
-        for path, entry in ledger.items()
-    )
+    return tuple(_citation(path, entry, config_names.get(path)) for path, entry in ledger.items())
 
 
-def citation_text(entry: schema.LedgerEntry) -> str:
+def _citation(path: str, entry: schema.LedgerEntry, config_name: str | None) -> Citation:
+    return Citation(path, citation_text(entry, config_name is not None), config_name)
+
+
+def citation_text(entry: schema.LedgerEntry, value_shown: bool = False) -> str:
     """One line: where it is said, or that it is not, what was chosen, why, and what else could be.
 
-    `§3.1: "LayerNorm(x + Sublayer(x))"`, `not stated; 1e-6: as in the authors' code (else 1e-5)`.
+    `§3.1: "LayerNorm(x + Sublayer(x))"`, `model.py: a trained table`, `unlike model.py: ...`,
+    `not stated; pre: as is usual (else post)`. `value_shown`: the value stands beside the line
+    already, so the choice is left out.
     """
     match entry.status:
         case "stated":
@@ -32,17 +35,13 @@ def citation_text(entry: schema.LedgerEntry) -> str:
         case "figure":
             return _with_details(entry.at or "a figure", entry)
         case "official_code":
-            return _with_details(_place("official code", entry), entry)
+            return _with_details(entry.at or "official code", entry)
         case "unstated":
-            return _unstated(entry)
+            return _unstated(entry, value_shown)
         case "deviates":
-            return _with_details(_place("deviates", entry), entry)
+            return _with_details(f"unlike {entry.at}" if entry.at else "deviates", entry)
         case _:
             assert_never(entry.status)
-
-
-def _place(words: str, entry: schema.LedgerEntry) -> str:
-    return words if entry.at is None else f"{words} ({entry.at})"
 
 
 def _with_details(head: str, entry: schema.LedgerEntry) -> str:
@@ -51,12 +50,13 @@ def _with_details(head: str, entry: schema.LedgerEntry) -> str:
     return f"{head}: {details}" if details else head
 
 
-def _unstated(entry: schema.LedgerEntry) -> str:
-    choice = None if entry.choice is None else plain(entry.choice)
-    text = ": ".join(filter(None, (choice, entry.because)))
+def _unstated(entry: schema.LedgerEntry, value_shown: bool) -> str:
+    head = "not stated"
+    if entry.choice is not None and not value_shown:
+        head += f"; {plain(entry.choice)}"
     others = ", ".join(plain(other) for other in entry.alternatives)
-    head = f"not stated; {text}" if text else "not stated"
-    return f"{head} (else {others})" if others else head
+    text = _with_details(head, entry)
+    return f"{text} (else {others})" if others else text
 
 
 def plain(choice: Choice) -> str:

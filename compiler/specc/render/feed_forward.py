@@ -107,7 +107,8 @@ def _summary(part: FeedForward) -> str:
         case Mlp():
             return f"Two maps with {NAMES[part.activation]} between them, at each place alone."
         case Glu():
-            name = GATED.get(part.activation, f"A gate of {NAMES[part.activation]}")
-            return f"{name}: the gate decides what passes, feature by feature (Shazeer 2020)."
+            name = GATED.get(part.activation)
+            gate = f"A {NAMES[part.activation]} gate" if name is None else f"{name}: the gate"
+            return f"{gate} decides what passes, feature by feature (Shazeer 2020)."
         case _:
             assert_never(part)

@@ -36,7 +36,7 @@ class HeadText:
 
     head: Head
     norms: NormTable
-    mask: str  # the name of the tokens' mask in `forward`
+    mask: str | None  # the name of the tokens' mask in `forward`; None: nothing is padded
     x: str  # the features that it reads
     length: str
     cite: Citations
@@ -89,6 +89,8 @@ class HeadText:
         match self.head.pool:
             case Pool.FIRST:
                 return f"{self.x}[:, 0]"
+            case Pool.MEAN if self.mask is None:
+                return f"{self.x}.mean(dim=1)"
             case Pool.MEAN:
                 return f"mean_pool({self.x}, {self.mask})"
             case _:

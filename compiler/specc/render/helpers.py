@@ -8,7 +8,7 @@ from typing import Any
 from specc.ir.attention import Attention, AttentionSource
 from specc.ir.block import Stack
 from specc.ir.heads import ClassifierHead, Pool
-from specc.ir.model import Model
+from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
 from specc.ir.views import views
 from specc.ir.walk import walk
@@ -41,9 +41,15 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
                 keys="S" if model.cache else "T",
             )
         )
-    if any(isinstance(h, ClassifierHead) and h.pool is Pool.MEAN for h in model.heads):
+    if _pools_real_tokens(model):
         found.append(section("helpers/mean_pool"))
     return found + _checks(model)
+
+
+def _pools_real_tokens(model: Model) -> bool:
+    """Whether a head averages over tokens, some of which may be padding."""
+    means = (isinstance(h, ClassifierHead) and h.pool is Pool.MEAN for h in model.heads)
+    return model.kind is not Kind.FEATURES and any(means)
 
 
 def _attention_weights(part: Attention, model: Model, texts: Mapping[str, ViewText]) -> str:

@@ -29,7 +29,7 @@ from specc.render.helpers import helper_sections
 from specc.render.layers import Pattern
 from specc.render.methods import Forward, Method
 from specc.render.norms import NormTable
-from specc.render.positions import PositionTable, rotary_letter
+from specc.render.positions import PositionTable, turns_shape
 from specc.render.reset import reset_lines
 from specc.render.stack import Names, StackText, Tables
 from specc.render.views import ViewText, as_class, view_texts
@@ -150,9 +150,8 @@ def model_sections(plan: FilePlan) -> list[str]:
     """The constants, the output type and the class of the model itself."""
     model, patterns = plan.model, plan.patterns()
     stacks = _stack_texts(plan, patterns)
-    heads = [
-        HeadText(h, plan.norms, stacks[-1].names.mask, "x", "T", plan.cite) for h in model.heads
-    ]
+    mask = None if model.kind is Kind.FEATURES else stacks[-1].names.mask
+    heads = [HeadText(h, plan.norms, mask, "x", "T", plan.cite) for h in model.heads]
     forward = Forward(
         model.kind,
         stacks,
@@ -233,11 +232,11 @@ def render(model: Model) -> str:
     """The text of the file below its first line; formatting is left to the rewrite room."""
     plan = FilePlan(model)
     config = config_section(model, plan.cite)
-    letter = rotary_letter(model)
+    turns = turns_shape(model)
     views = {v.type_name: v for v in plan.views.values() if v.type_name is not None}
     body = [
         config,
-        *(section("model/view", view=view, letter=letter) for view in views.values()),
+        *(section("model/view", view=view, turns=turns) for view in views.values()),
         *([section("model/cache", kv=_cache_letter(model))] if model.cache else []),
         *helper_sections(model, plan.views),
         *plan.norms.sections(),

@@ -13,6 +13,7 @@ from specc.ir.positions import (
     LearnedPosition,
     LinearScaling,
     Llama3Scaling,
+    PositionIndex,
     Rotary,
     RotaryLayout,
     RotaryScaling,
@@ -89,7 +90,8 @@ class PositionTable:
 
     def sections(self) -> tuple[str, ...]:
         """The text of the classes."""
-        found = [_sinusoidal_section(c) for c in self._sinusoid_classes.classes]
+        padded = _counts_real(self._sinusoids)
+        found = [_sinusoidal_section(c, padded) for c in self._sinusoid_classes.classes]
         found += [self._rotary_section(c) for c in self._rotary_classes.classes]
         if self._alibis and self._alibi_view is not None:
             found.append(_alibi_section(self._alibis[0], self._alibi_view))
@@ -97,7 +99,8 @@ class PositionTable:
 
     def _rotary_section(self, cls: PartClass[Unplaced]) -> str:
         part, scope = cls.part, cls.scope
-        partial = any(r.is_partial for r in self._rotaries)
+        letter = "R" if any(r.is_partial for r in self._rotaries) else "E"
+        padded = _counts_real(self._rotaries)
         init = [f"self.theta = {scope.number(part.theta)}"]
         scaling: Sequence[str] = ()
         if part.scaling is not None:
@@ -107,7 +110,13 @@ class PositionTable:
         return section(
             "positions/rotary",
             name=cls.name,
-            letter="R" if partial else "E",
+            letter=letter,
+            padded=padded,
+            move=(
+                f"[T] or [B, T] -> 2 x [T, {letter}/2] or 2 x [B, 1, T, {letter}/2]"
+                if padded
+                else f"[T] -> 2 x [T, {letter}/2]"
+            ),
             init_parameters=("self", "config: Config", *cls.parameters),
             init=init,
             size=scope.number(part.size),
@@ -116,10 +125,17 @@ class PositionTable:
         )
 
 
-def rotary_letter(model: Model) -> str:
-    """R where some heads turn only in part, else E."""
+def turns_shape(model: Model) -> str:
+    """What a view holds for rotary positions; R where some heads turn only in part, else E."""
     parts = [p for p in walk(model.stacks) if isinstance(p, Rotary)]
-    return "R" if any(p.is_partial for p in parts) else "E"
+    letter = "R" if any(p.is_partial for p in parts) else "E"
+    plain = f"[T, {letter}/2]"
+    return f"{plain} or [B, 1, T, {letter}/2]" if _counts_real(parts) else plain
+
+
+def _counts_real(parts: Sequence[Rotary | Sinusoidal]) -> bool:
+    """Whether padding moves positions, so that each row of a batch has its own."""
+    return any(part.index is PositionIndex.MASK for part in parts)
 
 
 def rotate_template(rotary: Rotary) -> str:
@@ -139,7 +155,7 @@ def _plain(table: Sinusoidal) -> Role[tuple[object, ...]]:
     return Role(part, "", table.name.removesuffix("position").strip("_"))
 
 
-def _sinusoidal_section(cls: PartClass[tuple[object, ...]]) -> str:
+def _sinusoidal_section(cls: PartClass[tuple[object, ...]], padded: bool) -> str:
     size, width, layout, frequency = cls.part
     if not isinstance(size, Size) or not isinstance(width, Size):
         raise TypeError("a sinusoidal table without sizes")
@@ -157,6 +173,7 @@ def _sinusoidal_section(cls: PartClass[tuple[object, ...]]) -> str:
         sines="0::2" if interleaved else ": (width + 1) // 2",
         cosines="1::2" if interleaved else "(width + 1) // 2 :",
         order="in turn" if interleaved else "all sines first",
+        move="[T] or [B, T] -> [T, D] or [B, T, D]" if padded else "[T] -> [T, D]",
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import linecache
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -36,13 +36,19 @@ class LoadedFile:
 
 
 @contextmanager
-def loaded(text: str, name: str) -> Iterator[LoadedFile]:
-    """The file as a module for as long as the context lasts. Raises LoadError."""
+def loaded(
+    text: str, name: str, given: Mapping[str, object] | None = None
+) -> Iterator[LoadedFile]:
+    """The file as a module for as long as the context lasts. Raises LoadError.
+
+    `given` are globals that it starts with.
+    """
     module_name = f"specc_verified_{name}_{next(_numbers)}"
     filename = f"<{module_name}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     module = ModuleType(module_name)
     module.__file__ = filename
+    module.__dict__.update(given or {})
     sys.modules[module_name] = module
     try:
         yield _execute(text, module, filename)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from unittest.mock import patch
 
 from torch import Tensor, nn
@@ -40,6 +41,39 @@ def recorded(live: nn.Module) -> Iterator[dict[str, Tensor]]:
     finally:
         for hook in hooks:
             hook.remove()
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What a module was given and what it made of it."""
+
+    given: Tensor
+    output: Tensor
+
+
+@contextmanager
+def traffic(live: nn.Module) -> Iterator[dict[str, Passed]]:
+    """Path -> last input and output of each module that takes and gives one tensor."""
+    seen: dict[str, Passed] = {}
+    hooks = [
+        module.register_forward_hook(_passing(seen, path))
+        for path, module in live.named_modules()
+        if isinstance(module, nn.Linear | nn.Dropout)
+    ]
+    try:
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _passing(
+    seen: dict[str, Passed], path: str
+) -> Callable[[nn.Module, tuple[Tensor, ...], Tensor], None]:
+    def hook(_module: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
+        seen[path] = Passed(given[0], output)
+
+    return hook
 
 
 def _entering(running: list[str], path: str) -> Callable[[nn.Module, object], None]:

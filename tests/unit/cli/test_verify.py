@@ -2,6 +2,8 @@ import json
 
 import pytest
 
+from specc.cli.table import Format, show
+from specc.verify.report import CheckResult, Report, Status
 from tests.unit.cli.specs import GOOD, changed
 
 WITHOUT_TORCH = """
@@ -25,14 +27,31 @@ def test_a_good_file_is_verified(specc):
     assert "\033" not in result.out
 
 
-def test_json(specc):
-    result = specc("verify", "good.yaml", "--format", "json")
-    data = json.loads(result.out)
-    assert data["spec"] == "good.yaml"
-    assert data["checks"]
-    for check in data["checks"]:
-        assert set(check) == {"name", "status", "evidence"}
-        assert check["status"] in ("pass", "fail", "not_applicable")
+def test_json(capsys):
+    report = Report("good.yaml", (result("one", Status.PASS), result("two", Status.NOT_APPLICABLE)))
+    show([report], Format.JSON)
+    one = json.loads(capsys.readouterr().out)
+    assert one == {
+        "spec": "good.yaml",
+        "checks": [
+            {"name": "one", "status": "pass", "evidence": "as \u00a7 says"},
+            {"name": "two", "status": "not_applicable", "evidence": "as \u00a7 says"},
+        ],
+    }
+    show([report, report], Format.JSON)
+    assert json.loads(capsys.readouterr().out) == [one, one]
+
+
+def result(name: str, status: Status) -> CheckResult:
+    return CheckResult(name, status, "as \u00a7 says", "nothing", None, 0.0)
+
+
+def test_a_terminal_gets_a_table(capsys, monkeypatch):
+    monkeypatch.setattr("specc.cli.table.is_colourful", lambda stream: True)
+    show([Report("good.yaml", (result("one", Status.FAIL),))], Format.TABLE)
+    text = capsys.readouterr().out
+    assert "good.yaml: FAILED: 0 passed, 1 failed, 0 not applicable" in text
+    assert "one" in text
 
 
 def test_a_vendored_and_broken_file_fails(specc, folder):

@@ -20,15 +20,15 @@ TEXTS = [
     ({"status": "figure", "because": "drawn so"}, "a figure: drawn so"),
     (
         {"status": "official_code", "at": "src/model.py", "because": "wpe is trained"},
-        "official code (src/model.py): wpe is trained",
+        "src/model.py: wpe is trained",
     ),
     (
         {"status": "official_code", "at": "a.py", "quote": "eps=1e-5"},
-        'official code (a.py): "eps=1e-5"',
+        'a.py: "eps=1e-5"',
     ),
     ({"status": "official_code"}, "official code"),
     ({"status": "unstated"}, "not stated"),
-    ({"status": "unstated", "because": "a guess"}, "not stated; a guess"),
+    ({"status": "unstated", "because": "a guess"}, "not stated: a guess"),
     (
         {
             "status": "unstated",
@@ -48,7 +48,7 @@ TEXTS = [
     ({"status": "deviates", "because": "it reads better"}, "deviates: it reads better"),
     (
         {"status": "deviates", "at": "§2", "because": "it reads better"},
-        "deviates (§2): it reads better",
+        "unlike §2: it reads better",
     ),
 ]
 
@@ -56,6 +56,12 @@ TEXTS = [
 @pytest.mark.parametrize(("entry", "text"), TEXTS, ids=[text for _, text in TEXTS])
 def test_text(entry, text):
     assert citation_text(LedgerEntry.model_validate(entry)) == text
+
+
+def test_a_choice_is_not_repeated_beside_its_value():
+    entry = {"status": "unstated", "choice": 1e-6, "because": "a guess", "alternatives": (1e-5,)}
+    text = citation_text(LedgerEntry.model_validate(entry), value_shown=True)
+    assert text == "not stated: a guess (else 1e-5)"
 
 
 def names(*paths: str, **changes) -> dict[str, str | None]:

@@ -76,5 +76,5 @@ def test_citations_of_a_spec():
     found = {c.path: c for c in model("vaswani_base").citations}
     assert found["block.norm_placement"].text == '§3.1: "LayerNorm(x + Sublayer(x))"'
     eps = found["norm.eps"]
-    assert eps.text == "not stated; 1e-6: as in the authors' code (tensor2tensor) (else 1e-5)"
+    assert eps.text == "not stated: as in the authors' code (tensor2tensor) (else 1e-5)"
     assert eps.config_name == "norm_eps"

@@ -8,12 +8,17 @@ import torch
 from torch import nn
 
 from specc import golden
+from specc.ir.attention import Attention
+from specc.ir.feed_forward import Glu, Mlp
+from specc.ir.layers import DropoutSite
+from specc.ir.model import Model
 from specc.verify.calls import flat
 from specc.verify.checks.check import Check, counted
 from specc.verify.metrics import margin, worst_error
-from specc.verify.places import DropoutPlace, dropout_places
+from specc.verify.places import DropoutPlace, dropout_places, sublayers
 from specc.verify.report import Outcome, failed, not_applicable, passed
 from specc.verify.subject import Subject
+from specc.verify.trace import traffic
 
 LIMIT = 1e-12
 NONE = "the spec drops nothing"
@@ -78,7 +83,7 @@ class DropoutPlaces(Check):
     name: str = "dropout_places"
 
     def run(self, subject: Subject) -> Outcome:
-        """p = 1 is deterministic: it must give what golden gives without those values."""
+        """p = 1 must give what golden gives without those values; each dropout's input is told."""
         places = dropout_places(subject.small)
         sites = tuple(dict.fromkeys(place.site for place in places))
         if not sites:
@@ -98,5 +103,39 @@ class DropoutPlaces(Check):
                     margin(error, LIMIT),
                 )
             worst = max(worst, error)
+        fault = _misplaced(subject, places)
+        if fault is not None:
+            return failed(fault)
         names = ", ".join(site.value for site in sites)
         return passed(f"max relative error {worst:.1e} with all of one site dropped: {names}")
+
+
+def _misplaced(subject: Subject, places: tuple[DropoutPlace, ...]) -> str | None:
+    """A dropout before a map without bias is none behind it, though both give 0 at p = 1."""
+    live = subject.build_stressed()
+    with traffic(live) as seen:
+        subject.outputs(live, subject.padded)
+    for place in places:
+        path = f"{place.path}.{place.name}".lstrip(".")
+        neighbour = _neighbour(subject.small, place)
+        if neighbour is None or path not in seen:
+            continue
+        linear, is_behind = neighbour
+        wanted = seen[linear].output if is_behind else seen[linear].given
+        if not torch.equal(seen[path].given, wanted):
+            return f"{path} does not read what {linear} {'gives' if is_behind else 'takes'}"
+    return None
+
+
+def _neighbour(model: Model, place: DropoutPlace) -> tuple[str, bool] | None:
+    """The linear map beside a dropout, and whether the dropout reads the map's output."""
+    bodies = {path: s.body for stack in model.stacks for path, s in sublayers(model, stack.name)}
+    match place.site, bodies.get(place.path):
+        case DropoutSite.ATTENTION_OUT, Attention(output=linear):
+            return f"{place.path}.{linear.name}", True
+        case DropoutSite.FF_OUT, Mlp(down=linear) | Glu(down=linear):
+            return f"{place.path}.{linear.name}", True
+        case DropoutSite.FF_HIDDEN, Mlp(down=linear) | Glu(down=linear):
+            return f"{place.path}.{linear.name}", False
+        case _:
+            return None

@@ -1,7 +1,7 @@
 """Proves that the checks notice: every mistake that a spec's parts declare must be found.
 
-A wrong choice is an edit of the IR, rendered and compared with golden of the right one; wrong code is
-an edit of the finished file.
+A wrong choice is an edit of the IR, rendered and compared with golden of the right one; wrong code
+is an edit of the finished file.
 """
 
 from __future__ import annotations

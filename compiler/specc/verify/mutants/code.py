@@ -66,7 +66,10 @@ MASKS = (
         "~real | (place == place[:, None])",
     ),
     swap(
-        "both ways: a padding token may look at nothing", "real | (place == place[:, None])", "real"
+        "both ways: a padding token may look at nothing",
+        "real | (place == place[:, None])",
+        "real",
+        unread_padding,
     ),
     swap("memory mask inverted", "_mask[:, None, None, :]", "~_mask[:, None, None, :]"),
     swap("mask and is_causal exchanged", "return None, True", "return None, False"),
@@ -148,6 +151,16 @@ BLOCKS = (
     swap("residual counted twice", "x + self.feed_forward(_x)", "2 * x + self.feed_forward(_x)"),
     swap("hidden dropout left out", "self.hidden_dropout(_x)", "_x"),
     swap("output dropout left out", "self.output_dropout(_x)", "_x"),
+    swap(
+        "output dropout before its projection",
+        "self.output_dropout(self.o_proj(_x))",
+        "self.o_proj(self.output_dropout(_x))",
+    ),
+    swap(
+        "hidden dropout before the activation",
+        "self.hidden_dropout(_f(_x))",
+        "_f(self.hidden_dropout(_x))",
+    ),
     swap("embedding dropout left out", "self.dropout(_x)", "_x"),
 )
 
@@ -180,6 +193,7 @@ CALLS = (
     swap("batch of the cache not checked", "batch != room", "False"),
     swap("the last place pooled", "x[:, 0]", "x[:, -1]"),
     swap("norms not reset", "module.reset_parameters()", "pass"),
+    swap("biases start at 1", "nn.init.zeros_(module.bias)", "nn.init.ones_(module.bias)"),
     swap("initial std halved", "nn.init.normal_(_w, std=_s)", "nn.init.normal_(_w, std=_s / 2)"),
     swap("the tied matrix is a copy", "self.embedding.weight", "self.embedding.weight.detach()"),
 )

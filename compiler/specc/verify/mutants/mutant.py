@@ -42,7 +42,9 @@ def rewritten(model: Model, kind: type[Part], change: Callable[[Part], object]) 
 
 
 def _rewritten(
-    part: Any, kind: type[Part], change: Callable[[Part], object]
+    part: Any,  # noqa: ANN401  # fields of any part
+    kind: type[Part],
+    change: Callable[[Part], object],
 ) -> Any:  # noqa: ANN401
     if isinstance(part, tuple):
         return tuple(_rewritten(item, kind, change) for item in part)

@@ -1,0 +1,108 @@
+"""What must hold between a generated file and golden, at the sizes that the spec itself gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from specc import golden
+from specc.golden import Inputs
+from specc.ir.model import Model
+from specc.ir.parameters import parameters
+from specc.verify.calls import Outputs, call, flat, scalar
+from specc.verify.checks.cache import chunked
+from specc.verify.inputs import Padding, cast, make_inputs, with_all_attention_layers
+from specc.verify.live import reset
+from specc.verify.loading import LoadedFile
+from specc.verify.metrics import joint_error, relative_error, worst_error
+from specc.verify.weights import stress_weights
+
+EXACT = 1e-12  # float64
+SINGLE = 1e-5  # float32
+CHUNKS = (4, 1, 3, 1)
+
+Gradients = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One model twice: live, in two precisions, and golden's meaning of it with equal weights."""
+
+    model: Model
+    weights: dict[str, Tensor]
+    exact: nn.Module
+    single: nn.Module
+
+    def golden(self, inputs: Inputs) -> tuple[Outputs, Gradients]:
+        """Golden's outputs, and the gradient of a scalar made of them, in float64."""
+        leaves = {name: weight.clone().requires_grad_() for name, weight in self.weights.items()}
+        outputs = flat(golden.run(self.model, leaves, inputs).outputs)
+        return outputs, _gradients(outputs, leaves)
+
+    def live(self, inputs: Inputs) -> tuple[Outputs, Gradients]:
+        """The same of the live model."""
+        outputs = call(self.exact, self.model, inputs)
+        return outputs, _gradients(outputs, dict(self.exact.named_parameters()))
+
+
+def _gradients(outputs: Outputs, leaves: dict[str, Tensor]) -> Gradients:
+    total = scalar(outputs)
+    if not total.requires_grad:
+        return {name: torch.zeros_like(leaf) for name, leaf in leaves.items()}
+    found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    return {
+        name: torch.zeros_like(leaf) if gradient is None else gradient
+        for (name, leaf), gradient in zip(leaves.items(), found, strict=True)
+    }
+
+
+def disagreements(model: Model, file: LoadedFile) -> Iterator[str]:
+    """Everything that differs, the cheapest comparison first."""
+    exact = file.model_class(file.config_class()).double()
+    reset(exact)  # tables anew, in float64
+    single = file.model_class(file.config_class())
+    yield from _parameters(model, exact)
+    weights = stress_weights(model)
+    for live in (exact, single):
+        live.load_state_dict(weights)
+        live.eval()
+    pair = Pair(model, weights, exact, single)
+    for padding in Padding:
+        for differs in _of_inputs(pair, padding):
+            yield f"{differs}, {padding.value}"
+
+
+def _parameters(model: Model, live: nn.Module) -> Iterator[str]:
+    wanted = {p.path: p.shape for p in parameters(model)}
+    found = {path: tuple(tensor.shape) for path, tensor in live.state_dict().items()}
+    for path in [*wanted, *found]:
+        if wanted.get(path) != found.get(path):
+            yield f"{path}: {found.get(path)}, the spec says {wanted.get(path)}"
+
+
+def _of_inputs(pair: Pair, padding: Padding) -> Iterator[str]:
+    inputs = make_inputs(pair.model, padding)
+    if pair.model.attention_weights:
+        inputs = with_all_attention_layers(pair.model, inputs)
+    wanted, pulls = pair.golden(inputs)
+    found, live_pulls = pair.live(inputs)
+    yield from _beyond(EXACT, worst_error(found, wanted), "differs")
+    with torch.no_grad():
+        rounded = call(pair.single, pair.model, cast(inputs, torch.float32))
+    yield from _beyond(SINGLE, worst_error(rounded, wanted), "in float32 differs")
+    yield from _beyond(EXACT, joint_error(live_pulls, pulls), "has a gradient that differs")
+    if pair.model.cache:
+        plain = make_inputs(pair.model, padding)
+        with torch.no_grad():
+            pieces = chunked(pair.exact, pair.model, plain, CHUNKS)
+        for name, joined in pieces.items():
+            error = relative_error(joined, wanted[name])
+            yield from _beyond(EXACT, (error, name), "with a cache differs")
+
+
+def _beyond(limit: float, error: tuple[float, str], what: str) -> Iterator[str]:
+    if not error[0] <= limit:
+        yield f"{error[1]} {what} by {error[0]:.1e} (limit {limit:.0e})"

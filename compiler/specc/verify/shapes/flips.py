@@ -1,0 +1,55 @@
+"""Proves that the comments are watched: with any one letter of them replaced, the check must fail.
+
+A file is run once; each flipped comment is then held against what those runs showed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from specc.verify.shapes import Observed
+from specc.verify.shapes.grammar import LETTER, parse_comment
+from specc.verify.shapes.judge import judge_scope
+from specc.verify.shapes.places import Place, Scope
+
+
+@dataclass(frozen=True)
+class Flip:
+    """One comment with one letter replaced, and whether its function's check failed."""
+
+    line: int
+    before: str
+    after: str
+    is_caught: bool
+
+
+def flips(observed: Observed) -> Iterator[Flip]:
+    """Every letter of every comment, replaced by every other letter of the header."""
+    for scope in observed.survey.scopes:
+        for place in scope.places:
+            for after in _flipped(place, tuple(observed.survey.legend.meanings)):
+                lies = judge_scope(
+                    _replaced(scope, place, after), observed.survey.legend, observed.evidence
+                )
+                yield Flip(place.line, place.statement.text, after, bool(lies))
+
+
+def _flipped(place: Place, letters: tuple[str, ...]) -> Iterator[str]:
+    """The comment's texts with one letter replaced."""
+    text = place.statement.text
+    for match in LETTER.finditer(text):
+        for letter in letters:
+            if letter != match[0]:
+                yield text[: match.start()] + letter + text[match.end() :]
+
+
+def _replaced(scope: Scope, place: Place, text: str) -> Scope:
+    flipped = parse_comment(text)
+    readings = tuple(
+        replace(reading, each=old.each)
+        for reading, old in zip(flipped.readings, place.statement.readings, strict=True)
+    )
+    lying = replace(place, statement=replace(flipped, readings=readings))
+    places = tuple(lying if p.number == place.number else p for p in scope.places)
+    return replace(scope, places=places)

@@ -1,0 +1,148 @@
+"""Holds the comments against what the runs showed, function by function.
+
+Beside shapes that do not fit, these are lies: a letter that the header does not declare or that no
+comment uses; a comment or an alternative that no run needed; two letters of one function that were
+the same number in every call; and S, or M, in a function that has no T and (M) no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from specc.verify.shapes.grammar import is_letter
+from specc.verify.shapes.legend import Legend, Length
+from specc.verify.shapes.places import Kind, Lie, Place, Scope, Survey
+from specc.verify.shapes.recorder import Call, Seen
+from specc.verify.shapes.solve import Conflict, Solution, sizes_of, solve, wanted
+
+MEMORY_WORDS = ("memory", "source")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the runs of an instrumented copy showed, and its `Config`'s sizes."""
+
+    config: Mapping[str, int]
+    calls: Mapping[str, tuple[Call, ...]]  # by scope
+
+
+def judge(survey: Survey, evidence: Evidence) -> tuple[Lie, ...]:
+    """All lies of a file, by line."""
+    lies = [*survey.lies, *_legend_lies(survey)]
+    for scope in survey.scopes:
+        lies += judge_scope(scope, survey.legend, evidence)
+    return tuple(sorted(lies, key=_line))
+
+
+def _line(lie: Lie) -> int:
+    return lie.line
+
+
+def _legend_lies(survey: Survey) -> Iterator[Lie]:
+    used = frozenset(letter for scope in survey.scopes for letter in scope.letters)
+    for letter, meaning in survey.legend.meanings.items():
+        if letter not in used:
+            yield Lie(0, f"{letter} {meaning}", "no comment uses this letter of the header")
+
+
+def judge_scope(scope: Scope, legend: Legend, evidence: Evidence) -> list[Lie]:
+    """The lies of one function or class. Those that can be read come before those that are run."""
+    lies = [*_undeclared(scope, legend), *_alone(scope, legend)]
+    if lies:
+        return lies
+    calls = evidence.calls[scope.name]
+    solutions: list[Solution] = []
+    refuted: dict[int, Lie] = {}
+    for call in calls:
+        sizes = sizes_of(scope, legend, evidence.config, call)
+        unknown = {n: n for n in _names(scope) if sizes.named(n) is None}
+        outcome = solve(scope, sizes)
+        if isinstance(outcome, Solution):
+            solutions.append(outcome)
+            continue
+        place = outcome.place
+        wants = wanted(place.statement, sizes, outcome.numbers)
+        refuted.setdefault(place.number, _lie(place, _conflict(outcome, wants, unknown)))
+    if refuted:
+        return list(refuted.values())
+    return [*_unreached(scope, calls), *_unneeded(scope, solutions, calls), *_twins(scope, solutions, legend)]
+
+
+def _names(scope: Scope) -> frozenset[str]:
+    names = frozenset(name for place in scope.places for name in place.statement.names)
+    return frozenset(name for name in names if not is_letter(name))
+
+
+def _lie(place: Place, reason: str) -> Lie:
+    return Lie(place.line, f"{place.name}  # {place.statement.text}".strip(), reason)
+
+
+def _conflict(conflict: Conflict, wants: Mapping[str, str], unknown: Mapping[str, str]) -> str:
+    subject = {
+        Kind.RETURN: "what is returned",
+        Kind.RESULT: "what is returned",
+        Kind.ARGUMENTS: "what is given",
+    }.get(conflict.place.kind, "the value")
+    reason = f"{subject} is {conflict.seen}"
+    for name in sorted(conflict.place.statement.names & unknown.keys()):
+        return f"{reason}, and no size is called {name} here"
+    letters = ", ".join(f"{name}={number}" for name, number in wants.items())
+    return f"{reason}, where {letters}" if letters else reason
+
+
+def _undeclared(scope: Scope, legend: Legend) -> Iterator[Lie]:
+    for place in scope.places:
+        for letter in sorted(place.statement.letters - legend.meanings.keys()):
+            yield _lie(place, f"the header declares no {letter}")
+
+
+def _alone(scope: Scope, legend: Legend) -> Iterator[Lie]:
+    """S and M are lengths beside T: where nothing else is told of, a length is T."""
+    if any(legend.is_length(letter, Length.NEW) for letter in scope.letters):
+        return
+    new = next((c for c in legend.meanings if legend.is_length(c, Length.NEW)), None)
+    if new is None:
+        return
+    has_memory = any(word in name for name in scope.parameters for word in MEMORY_WORDS)
+    for place in scope.places:
+        for letter in sorted(place.statement.letters):
+            if legend.is_length(letter, Length.ALL) or (
+                legend.is_length(letter, Length.MEMORY) and not has_memory
+            ):
+                yield _lie(place, f"{letter} stands here without {new}: say {new}")
+
+
+def _unreached(scope: Scope, calls: tuple[Call, ...]) -> Iterator[Lie]:
+    reached = {n for call in calls for n, seen in call.observations if _has_shape(seen)}
+    for place in scope.places:
+        if place.number not in reached and not place.is_in_error_branch:
+            yield _lie(place, "no run came here with a tensor")
+
+
+def _has_shape(seen: Seen) -> bool:
+    return not seen.is_empty
+
+
+def _unneeded(
+    scope: Scope, solutions: list[Solution], calls: tuple[Call, ...]
+) -> Iterator[Lie]:
+    needed = frozenset[tuple[int, int]]().union(*(s.readings for s in solutions))
+    reached = {number for call in calls for number, _ in call.observations}
+    for place in scope.places:
+        for i in range(len(place.statement.readings)):
+            if place.number in reached and len(place.statement.readings) > 1:
+                if (place.number, i) not in needed:
+                    yield _lie(place, f"no run needed the alternative {i + 1}")
+
+
+def _twins(scope: Scope, solutions: list[Solution], legend: Legend) -> Iterator[Lie]:
+    """Letters that were one number in every call are one letter, but for two sizes of `Config`."""
+    for first, second in combinations(sorted(scope.letters), 2):
+        if legend.field(first) and legend.field(second):
+            continue
+        both = [s.numbers for s in solutions if first in s.numbers and second in s.numbers]
+        if both and all(numbers[first] == numbers[second] for numbers in both):
+            place = next(p for p in scope.places if second in p.statement.letters)
+            yield _lie(place, f"{first} and {second} are the same in every call")

@@ -1,0 +1,94 @@
+"""The letters that a file's header declares, and which numbers each may stand for in one call.
+
+A letter of a run (batch, lengths) is held to the run's numbers, a letter of `Config` to the fields
+of its name; a letter with another meaning binds freely, once a call.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+ENTRY = re.compile(r"(?<!\S)([A-Z]) ([a-z][^A-Z]*)")
+PARAGRAPH = re.compile(r"^Shapes +(.*?)(?:\n\s*\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+class Length(Enum):
+    """Letters that a run gives their numbers."""
+
+    BATCH = "batch"
+    NEW = "new tokens"
+    ALL = "all tokens so far"
+    MEMORY = "memory places"
+
+
+CONFIG_FIELDS = {
+    "vocabulary": "vocab_size",
+    "model width": "d_model",
+    "query heads": "n_heads",
+    "key/value heads": "n_kv_heads",
+    "head width": "head_dim",
+    "turned features": "rotary_dim",
+    "feed-forward width": "d_ff",
+    "classes": "n_classes",
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The numbers of one call of the model. None where there are none, as in `__init__`."""
+
+    batch: int | None = None
+    new: int | None = None
+    all: int | None = None
+    memory: int | None = None
+    capacity: int | None = None
+
+
+@dataclass(frozen=True)
+class Legend:
+    """Letter -> meaning, in the order of the header."""
+
+    meanings: Mapping[str, str]
+
+    def is_length(self, letter: str, length: Length) -> bool:
+        """Whether the letter means that."""
+        return self.meanings.get(letter) == length.value
+
+    def field(self, letter: str) -> str | None:
+        """The `Config` name that the letter stands for."""
+        return CONFIG_FIELDS.get(self.meanings.get(letter, ""))
+
+    def is_of_run(self, letter: str) -> bool:
+        """Whether a run gives the letter its number."""
+        return self.meanings.get(letter) in [length.value for length in Length]
+
+
+def read_legend(header: str) -> Legend:
+    """The letters of the header's paragraph `Shapes`."""
+    paragraph = PARAGRAPH.search(header)
+    entries = ENTRY.findall(" ".join(paragraph[1].split())) if paragraph else []
+    return Legend({letter: meaning.strip() for letter, meaning in entries})
+
+
+def values_of(base: str, config: Mapping[str, int]) -> frozenset[int]:
+    """The sizes of that name in `Config`, with the suffix of a layer type or a stack as well."""
+    return frozenset(
+        value for name, value in config.items() if name == base or name.startswith(f"{base}_")
+    )
+
+
+def lengths(length: Length, facts: Facts) -> frozenset[int]:
+    """What a letter of a run may be: a layer or helper may be at work on the memory."""
+    match length:
+        case Length.BATCH:
+            found = (facts.batch,)
+        case Length.NEW:
+            found = (facts.new, facts.memory)
+        case Length.ALL:
+            found = (facts.all, facts.memory)
+        case Length.MEMORY:
+            found = (facts.memory,)
+    return frozenset(number for number in found if number is not None)

@@ -1,0 +1,97 @@
+"""Numbers for `Config` and for runs that no two letters share: not halves nor products either.
+
+`Config` is filled by the names of its fields, so that a file without a spec can be run as well.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, count
+
+POOLS = {
+    "vocab_size": (37, 43, 47),
+    "max_seq_len": (61, 67, 71),
+    "d_model": (22, 26, 34),
+    "n_heads": (6, 12, 18),
+    "n_kv_heads": (3, 2),
+    "head_dim": (10, 14, 18),
+    "rotary_dim": (4, 8),
+    "d_ff": (28, 32, 38, 46),
+    "n_types": (7,),
+    "n_classes": (11, 13, 17),
+}
+MOST_LAYERS = 8  # enough for the patterns in use
+
+
+def small_config(config_class: type) -> Iterator[dict[str, int]]:
+    """Sizes for a `Config` to try in turn: all apart, then a width that the heads fill."""
+    fields = [f for f in dataclasses.fields(config_class) if f.default is not dataclasses.MISSING]
+    defaults = {f.name: f.default for f in fields if _is_int(f.default)}
+    sizes: dict[str, int] = {}
+    for name, default in defaults.items():
+        base = max((b for b in POOLS if _is_named(name, b)), key=len, default=None)
+        if base is not None:
+            taken = set(sizes.values())
+            free = (number for number in POOLS[base] if number not in taken)
+            sizes[name] = next(free, None) or next(n for n in count(49, 2) if n not in taken)
+        elif name.startswith("n_") and "layers" in name:
+            sizes[name] = min(default, MOST_LAYERS)
+    yield sizes
+    if "n_heads" in sizes and "d_model" in sizes:
+        yield {**sizes, "d_model": sizes["n_heads"] * sizes.get("head_dim", 10)}
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_named(name: str, base: str) -> bool:
+    return name == base or name.startswith(f"{base}_")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The lengths of some runs: first tokens, then more of them, a memory, and a cache's room."""
+
+    batch: int
+    first: int
+    more: int
+    memory: int
+    capacity: int
+
+
+def settings(config: Mapping[str, int]) -> tuple[Setting, Setting]:
+    """Two settings that differ in everything. Within one, and from `Config`, all numbers do."""
+    taken = _taken(config.values())
+    one = _setting(taken, [set() for _ in range(5)])
+    two = _setting(taken, [{number} for number in dataclasses.astuple(one)])
+    return one, two
+
+
+def _taken(sizes: Iterable[int]) -> set[int]:
+    """The sizes, their halves and thirds of products: everything that a comment can make of them."""
+    small = sorted({size for size in sizes if size < 1000})
+    products = {a * b for a, b in combinations_with_replacement(small, 2)}
+    return {1, *small, *(size // 2 for size in small), *products, *(3 * p for p in products)}
+
+
+def _setting(taken: set[int], avoided: list[set[int]]) -> Setting:
+    used = set(taken)
+    found: list[int] = []
+    for role, avoid in zip(("batch", "first", "more", "memory", "capacity"), avoided, strict=True):
+        start = found[1] + found[2] + 2 if role == "capacity" else 2
+        number = next(n for n in count(start) if _is_free(n, role, found, used | avoid))
+        found.append(number)
+        used.add(number)
+        if role == "more":
+            used |= {found[1] + number, found[1] + number + 1}
+    return Setting(*found)
+
+
+def _is_free(number: int, role: str, found: list[int], used: set[int]) -> bool:
+    numbers = {number}
+    if role == "more":
+        numbers |= {found[1] + number, found[1] + number + 1}
+    return not numbers & used
