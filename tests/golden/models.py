@@ -30,6 +30,7 @@ from specc.ir.block import (
     EmbeddingScale,
     FeatureInput,
     LayerType,
+    Residual,
     Segment,
     Stack,
     Sublayer,
@@ -70,6 +71,7 @@ from specc.ir.positions import (
     Rotary,
     RotaryLayout,
     RotaryScaling,
+    RotarySlice,
     Sinusoidal,
     SinusoidFrequency,
     SinusoidLayout,
@@ -105,7 +107,9 @@ def layer_norm(
     weight: NormWeight = NormWeight.PLAIN,
     bias: bool = True,
 ) -> LayerNorm:
-    return LayerNorm(name, features or width(D_MODEL), Constant("norm_eps", eps), weight, bias)
+    return LayerNorm(
+        name, features or width(D_MODEL), Constant("norm_eps", eps), weight, bias, None
+    )
 
 
 def rms_norm(
@@ -115,7 +119,7 @@ def rms_norm(
     weight: NormWeight = NormWeight.PLAIN,
     cast: Cast = Cast.BEFORE_WEIGHT,
 ) -> RmsNorm:
-    return RmsNorm(name, features or width(D_MODEL), Constant("norm_eps", eps), weight, cast)
+    return RmsNorm(name, features or width(D_MODEL), Constant("norm_eps", eps), weight, cast, None)
 
 
 def named(norm: Norm, name: str) -> Norm:
@@ -133,7 +137,8 @@ def qk_norm(
     wide = over is NormOver.FULL
     q = width(n_heads, head_dim) if wide else width(head_dim)
     k = width(n_kv_heads, head_dim) if wide else width(head_dim)
-    return QkNorm(over, rms_norm("q_norm", q, weight=weight), rms_norm("k_norm", k, weight=weight))
+    q_norm, k_norm = rms_norm("q_norm", q, weight=weight), rms_norm("k_norm", k, weight=weight)
+    return QkNorm(over, False, q_norm, k_norm)
 
 
 def qk_l2_norm(learned: bool = True, eps: float = 1e-12) -> QkL2Norm:
@@ -152,7 +157,9 @@ def rotary(
 ) -> Rotary:
     turned = rotary_dim or head_dim
     base = Constant("rope_theta", theta)
-    return Rotary("rotary", length, head_dim, turned, base, layout, scaling, index)
+    return Rotary(
+        "rotary", length, head_dim, turned, base, layout, RotarySlice.FIRST, scaling, index
+    )
 
 
 def alibi(n_heads: Size = N_HEADS) -> Alibi:
@@ -160,7 +167,7 @@ def alibi(n_heads: Size = N_HEADS) -> Alibi:
 
 
 def learned(offset: int = 0, index: PositionIndex = PositionIndex.MASK) -> LearnedPosition:
-    return LearnedPosition("position_embedding", LENGTH, D_MODEL, offset, index, INIT)
+    return LearnedPosition("position_embedding", LENGTH, D_MODEL, offset, index, None, INIT)
 
 
 def sinusoidal(
@@ -209,6 +216,13 @@ def attention(
         scale=scale or InverseSqrt(head_dim),
         qk_norm=norm,
         position=position,
+        reach=None,
+        clip=None,
+        softcap=None,
+        sinks=None,
+        temperature=None,
+        gate=None,
+        scale_by_layer=False,
         dropout=_dropout("dropout", DropoutSite.ATTENTION, dropout),
         output_dropout=_dropout("output_dropout", DropoutSite.ATTENTION_OUT, dropout),
         gives_weights=gives_weights,
@@ -234,6 +248,7 @@ def glu(activation: Activation = Activation.SILU, bias: bool = False, dropout: f
         D_MODEL,
         D_FF,
         activation,
+        None,
         linear("gate_proj", width(D_MODEL), width(D_FF), bias),
         linear("up_proj", width(D_MODEL), width(D_FF), bias),
         linear("down_proj", width(D_FF), width(D_MODEL), bias),
@@ -261,13 +276,14 @@ def _sublayer(body: Attention | FeedForward, norm: Norm, slots: str, shared: boo
     first = named(norm, "norm" if shared else f"{name}_norm")
     match slots:
         case "pre":
-            return Sublayer(name, body, first, None, None)
+            return Sublayer(name, body, first, None, None, Residual.RAW, None, None)
         case "post":
-            return Sublayer(name, body, None, None, first)
+            return Sublayer(name, body, None, None, first, Residual.RAW, None, None)
         case "sandwich":
-            return Sublayer(name, body, first, named(norm, f"{name}_post_norm"), None)
+            post = named(norm, f"{name}_post_norm")
+            return Sublayer(name, body, first, post, None, Residual.RAW, None, None)
         case "post_sublayer":
-            return Sublayer(name, body, None, first, None)
+            return Sublayer(name, body, None, first, None, Residual.RAW, None, None)
         case _:
             raise ValueError(slots)
 
@@ -286,6 +302,7 @@ def token_input(
         scale,
         Embedding("type_embedding", N_TYPES, D_MODEL, INIT) if types else None,
         position,
+        None,
         norm,
         _dropout("dropout", DropoutSite.EMBEDDING, dropout),
     )
@@ -314,11 +331,15 @@ def model(
 
 
 def tied_head(inputs: TokenInput, bias: bool = False) -> LanguageModelHead:
-    return LanguageModelHead("logits", Tied(inputs.embedding, "head_bias" if bias else None))
+    return _language_head(Tied(inputs.embedding, "head_bias" if bias else None))
 
 
 def untied_head(bias: bool = False) -> LanguageModelHead:
-    return LanguageModelHead("logits", linear("head", width(D_MODEL), width(VOCAB), bias))
+    return _language_head(linear("head", width(D_MODEL), width(VOCAB), bias))
+
+
+def _language_head(projection: Tied | Linear) -> LanguageModelHead:
+    return LanguageModelHead("logits", None, projection, None, None, None, None)
 
 
 def masked_head(inputs: TokenInput, norm: Norm) -> MaskedLanguageModelHead:

@@ -143,7 +143,7 @@ def _normed(part: Attention, scope: Scope, q: Tensor, k: Tensor) -> tuple[Tensor
         q, k = scope.unnoted_norm(norm.q, q), scope.unnoted_norm(norm.k, k)
     q, k = split_heads(q, width), split_heads(k, width)
     match norm:
-        case QkNorm(NormOver.HEAD, q_norm, k_norm):
+        case QkNorm(NormOver.HEAD, _, q_norm, k_norm):
             return scope.unnoted_norm(q_norm, q), scope.unnoted_norm(k_norm, k)
         case QkL2Norm(eps, _):
             return l2_scaled(q, eps.value), l2_scaled(k, eps.value)

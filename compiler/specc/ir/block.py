@@ -1,6 +1,7 @@
 """A block's wiring as slots, and how blocks make a stack.
 
-Each sublayer is one equation: x <- out(x + post(body(pre(x)))). Which slots are filled is what
+Each sublayer is one equation: x <- out(residual(x) + multiplier * layer_scale *
+post(body(pre(x)))). Which slots are filled is what
 papers call
 pre-norm (pre), post-norm (out), sandwich (pre and post) and post-sublayer norm (post).
 """
@@ -10,12 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from specc.ir.attention import Attention
+from specc.ir.attention import Attention, LatentAttention
 from specc.ir.feed_forward import FeedForward
 from specc.ir.init import Init
-from specc.ir.layers import Dropout, Norm
+from specc.ir.layers import Dropout, Linear, Norm
 from specc.ir.positions import InputPosition
-from specc.ir.sizes import Constant, Size
+from specc.ir.sizes import Constant, Size, Width
 
 
 class Wiring(Enum):
@@ -25,15 +26,34 @@ class Wiring(Enum):
     PARALLEL = "parallel"  # all sublayers read the same x, one sum adds them (no `out` slot)
 
 
+class Residual(Enum):
+    """What a sublayer's output is added to."""
+
+    RAW = "raw"  # x
+    NORMED = "normed"  # pre(x)
+
+
+@dataclass(frozen=True)
+class LayerScale:
+    """A learned gain [width] on what a sublayer adds (Touvron et al. 2021)."""
+
+    name: str
+    width: Width
+    init: Init
+
+
 @dataclass(frozen=True)
 class Sublayer:
     """One attention or feed-forward with its norm slots. `name` is its attribute in the block."""
 
     name: str
-    body: Attention | FeedForward
+    body: Attention | LatentAttention | FeedForward
     pre: Norm | None
     post: Norm | None
     out: Norm | None
+    residual: Residual
+    multiplier: Constant | None  # of what the sublayer adds
+    layer_scale: LayerScale | None
 
 
 @dataclass(frozen=True)
@@ -79,14 +99,31 @@ class Embedding:
     init: Init
 
 
+class ProjectAt(Enum):
+    """Where a narrower embedding is mapped to the model's width."""
+
+    BEFORE_POSITION = "before_position"  # positions and types have the model's width
+    BEFORE_NORM = "before_norm"  # positions and types are as narrow as the embedding
+    AFTER_NORM = "after_norm"  # the norm is as narrow as the embedding too
+
+
+@dataclass(frozen=True)
+class Projection:
+    """A linear map from the embedding's width to the model's."""
+
+    linear: Linear
+    at: ProjectAt
+
+
 @dataclass(frozen=True)
 class TokenInput:
-    """dropout(norm(scale * token + type + position))."""
+    """dropout(norm(scale * token + type + position)), with a projection at one of three places."""
 
     embedding: Embedding
     scale: EmbeddingScale | Constant
     types: Embedding | None
     position: InputPosition | None
+    project: Projection | None
     norm: Norm | None
     dropout: Dropout | None
 

@@ -7,7 +7,7 @@ from enum import Enum
 
 from specc.ir.block import Embedding
 from specc.ir.layers import Activation, Linear, Norm
-from specc.ir.sizes import Size
+from specc.ir.sizes import Constant, Size
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,19 @@ class Tied:
 
 @dataclass(frozen=True)
 class LanguageModelHead:
-    """Features [B, T, D] -> logits [B, T, V]."""
+    """Features [B, T, D] -> logits [B, T, V]: cap(out_scale * projection(project(in_scale * x))).
+
+    cap(z) is softcap * tanh(z / softcap). Rows of a padded vocabulary from `vocab_size` on are cut
+    off.
+    """
 
     output_name: str
+    project: Linear | None  # to the embedding's narrower width
     projection: Tied | Linear
+    in_scale: Constant | None
+    out_scale: Constant | None
+    softcap: Constant | None
+    vocab_size: Size | None  # None: the projection's rows are the vocabulary
 
 
 @dataclass(frozen=True)

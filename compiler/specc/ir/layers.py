@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from specc.ir.init import Init
-from specc.ir.sizes import Constant, Width
+from specc.ir.sizes import Constant, Size, Width
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class LayerNorm:
     eps: Constant
     weight: NormWeight
     bias: bool
+    heads: Size | None  # gains [heads, width], one for each head, in place of [width]
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class RmsNorm:
     eps: Constant
     weight: NormWeight
     cast: Cast
+    heads: Size | None  # gains [heads, width], one for each head, in place of [width]
 
 
 Norm = LayerNorm | RmsNorm

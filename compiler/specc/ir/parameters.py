@@ -8,10 +8,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from specc.ir.attention import Attention, FusedProjection, QkL2Norm, QkNorm, SeparateProjections
+from specc.ir.attention import (
+    Attention,
+    FusedProjection,
+    LatentAttention,
+    LowRank,
+    QkL2Norm,
+    QkNorm,
+    SeparateProjections,
+)
 from specc.ir.block import Block, Embedding, Stack, TokenInput
 from specc.ir.exhaustive import assert_never
-from specc.ir.feed_forward import FeedForward, Glu, Mlp
+from specc.ir.feed_forward import FeedForward, Glu, MixtureOfExperts, Mlp
 from specc.ir.heads import (
     ClassifierHead,
     FeaturesHead,
@@ -33,6 +41,7 @@ class Parameter:
     path: str
     shape: tuple[int, ...]
     init: Init
+    trained: bool = True  # False: a persistent buffer of the state_dict
 
     @property
     def count(self) -> int:
@@ -48,8 +57,8 @@ def parameters(model: Model) -> tuple[Parameter, ...]:
 
 
 def parameter_count(model: Model) -> int:
-    """The closed form that the live module must equal."""
-    return sum(parameter.count for parameter in parameters(model))
+    """The closed form that the live module must equal; buffers are not counted."""
+    return sum(parameter.count for parameter in parameters(model) if parameter.trained)
 
 
 def _model(model: Model) -> Iterator[Parameter]:
@@ -76,6 +85,8 @@ def _input(part: TokenInput) -> Iterator[Parameter]:
         table = part.position
         shape = (table.size.value + table.offset, table.width.value)
         yield Parameter(f"{table.name}.weight", shape, table.init)
+    if part.project is not None:
+        yield from linear_parameters(part.project.linear, "")
     if part.norm is not None:
         yield from norm_parameters(part.norm, "")
 
@@ -89,11 +100,17 @@ def _block(block: Block, prefix: str) -> Iterator[Parameter]:
         for norm in (sublayer.pre, sublayer.post, sublayer.out):
             if norm is not None:
                 yield from norm_parameters(norm, prefix)
-        body = sublayer.body
-        if isinstance(body, Attention):
-            yield from attention_parameters(body, f"{prefix}{sublayer.name}.")
-        else:
-            yield from feed_forward_parameters(body, f"{prefix}{sublayer.name}.")
+        if sublayer.layer_scale is not None:
+            part = sublayer.layer_scale
+            yield Parameter(prefix + part.name, (part.width.value,), part.init)
+        body, inside = sublayer.body, f"{prefix}{sublayer.name}."
+        match body:
+            case Attention():
+                yield from attention_parameters(body, inside)
+            case LatentAttention():
+                yield from latent_attention_parameters(body, inside)
+            case _:
+                yield from feed_forward_parameters(body, inside)
 
 
 def attention_parameters(part: Attention, prefix: str) -> Iterator[Parameter]:
@@ -108,7 +125,7 @@ def attention_parameters(part: Attention, prefix: str) -> Iterator[Parameter]:
             assert_never(part.projections)
     yield from linear_parameters(part.output, prefix)
     match part.qk_norm:
-        case QkNorm(_, q_norm, k_norm):
+        case QkNorm(_, _, q_norm, k_norm):
             yield from norm_parameters(q_norm, prefix)
             yield from norm_parameters(k_norm, prefix)
         case QkL2Norm(_, temperature):
@@ -119,6 +136,27 @@ def attention_parameters(part: Attention, prefix: str) -> Iterator[Parameter]:
             pass
         case _:
             assert_never(part.qk_norm)
+    if part.sinks is not None:
+        yield Parameter(prefix + part.sinks.name, (part.sinks.n_heads.value,), part.sinks.init)
+    if part.gate is not None:
+        yield from linear_parameters(part.gate.projection, prefix)
+
+
+def latent_attention_parameters(part: LatentAttention, prefix: str) -> Iterator[Parameter]:
+    """The parameters of one latent attention whose module path is `prefix`, dot included."""
+    match part.q:
+        case Linear():
+            yield from linear_parameters(part.q, prefix)
+        case LowRank(down, norm, up):
+            yield from linear_parameters(down, prefix)
+            yield from norm_parameters(norm, prefix)
+            yield from linear_parameters(up, prefix)
+        case _:
+            assert_never(part.q)
+    yield from linear_parameters(part.kv_down, prefix)
+    yield from norm_parameters(part.kv_norm, prefix)
+    yield from linear_parameters(part.kv_up, prefix)
+    yield from linear_parameters(part.output, prefix)
 
 
 def feed_forward_parameters(part: FeedForward, prefix: str) -> Iterator[Parameter]:
@@ -128,10 +166,32 @@ def feed_forward_parameters(part: FeedForward, prefix: str) -> Iterator[Paramete
             linears: tuple[Linear, ...] = (part.up, part.down)
         case Glu():
             linears = (part.gate, part.up, part.down)
+        case MixtureOfExperts():
+            yield from _mixture(part, prefix)
+            return
         case _:
             assert_never(part)
     for linear in linears:
         yield from linear_parameters(linear, prefix)
+
+
+def _mixture(part: MixtureOfExperts, prefix: str) -> Iterator[Parameter]:
+    router, experts = part.router, part.experts
+    yield from linear_parameters(router.linear, prefix)
+    count, model, hidden = experts.n_experts.value, experts.d_model.value, experts.d_ff.value
+    if router.selection_bias is not None:
+        yield Parameter(prefix + router.selection_bias, (count,), ZEROS, trained=False)
+    for name in (experts.gate, experts.up):
+        yield Parameter(prefix + name, (count, hidden, model), experts.init)
+        if experts.bias:
+            yield Parameter(f"{prefix}{name}_bias", (count, hidden), experts.bias_init)
+    yield Parameter(prefix + experts.down, (count, model, hidden), experts.down_init)
+    if experts.bias:
+        yield Parameter(f"{prefix}{experts.down}_bias", (count, model), experts.bias_init)
+    if part.shared is not None:
+        yield from feed_forward_parameters(part.shared.body, f"{prefix}{part.shared.name}.")
+        if part.shared.gate is not None:
+            yield from linear_parameters(part.shared.gate, prefix)
 
 
 def linear_parameters(part: Linear, prefix: str) -> Iterator[Parameter]:
@@ -144,7 +204,9 @@ def linear_parameters(part: Linear, prefix: str) -> Iterator[Parameter]:
 
 def norm_parameters(part: Norm, prefix: str) -> Iterator[Parameter]:
     """The gain and, for a layer norm, the shift."""
-    shape = (part.width.value,)
+    shape: tuple[int, ...] = (part.width.value,)
+    if part.heads is not None:
+        shape = (part.heads.value, part.width.value)
     match part.weight:
         case NormWeight.PLAIN:
             yield Parameter(f"{prefix}{part.name}.weight", shape, ONES)
@@ -166,6 +228,8 @@ def norm_parameters(part: Norm, prefix: str) -> Iterator[Parameter]:
 def _head(head: Head) -> Iterator[Parameter]:
     match head:
         case LanguageModelHead():
+            if head.project is not None:
+                yield from linear_parameters(head.project, "")
             yield from _projection(head.projection)
         case MaskedLanguageModelHead():
             yield from linear_parameters(head.dense, "")

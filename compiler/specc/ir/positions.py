@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from specc.ir.init import Init
-from specc.ir.sizes import Constant, Size
+from specc.ir.sizes import Constant, Size, Vector
 
 
 class PositionIndex(Enum):
@@ -16,6 +16,7 @@ class PositionIndex(Enum):
 
     MASK = "mask"  # how many real tokens came before (0 for padding before them)
     ARANGE = "arange"  # its column, padding counted
+    IDS = "ids"  # how many ids before it are not the padding id; a padding id itself counts as -1
 
 
 class SinusoidLayout(Enum):
@@ -55,6 +56,7 @@ class LearnedPosition:
     width: Size
     offset: int
     index: PositionIndex
+    pad_id: int | None  # what IDS does not count
     init: Init
 
 
@@ -82,12 +84,76 @@ class Llama3Scaling:
     original_max_seq_len: Size
 
 
-RotaryScaling = LinearScaling | Llama3Scaling
+@dataclass(frozen=True)
+class DynamicScaling:
+    """theta grows with the call: theta * (f S/M - (f - 1))^(r/(r-2)) for S > M tokens (NTK-aware).
+
+    S is the cache's capacity, or without a cache the number of tokens of the call.
+    """
+
+    factor: Constant
+    original_max_seq_len: Size
+
+
+@dataclass(frozen=True)
+class YarnScaling:
+    """Long waves divided by factor, short ones kept, a ramp over pairs between (Peng et al. 2023).
+
+    cos and sin are multiplied by `attention_factor`: what the spec gives, or what follows from
+    factor and the two mscales (lowering works it out).
+    """
+
+    factor: Constant
+    original_max_seq_len: Size
+    beta_fast: Constant
+    beta_slow: Constant
+    attention_factor: Constant
+    truncate: bool  # whether the ramp's ends are rounded to whole pairs
+
+
+@dataclass(frozen=True)
+class LongRopeScaling:
+    """Each frequency divided by a factor of its own: long ones beyond the original length, else
+    short.
+
+    Which, is chosen for the cache's capacity, or without a cache for the number of tokens of the
+    call. cos and sin are multiplied by `attention_factor` (Ding et al. 2024).
+    """
+
+    short_factors: Vector
+    long_factors: Vector
+    original_max_seq_len: Size
+    attention_factor: Constant
+
+
+@dataclass(frozen=True)
+class ProportionalScaling:
+    """theta^(-2i/head_dim) for the turned pairs i < rotary_dim/2; the other pairs have frequency 0.
+
+    All head_dim features are split into pairs, so that pair i is (i, i + head_dim/2).
+    """
+
+
+RotaryScaling = (
+    LinearScaling
+    | Llama3Scaling
+    | DynamicScaling
+    | YarnScaling
+    | LongRopeScaling
+    | ProportionalScaling
+)
+
+
+class RotarySlice(Enum):
+    """Which features of a head turn when not all do."""
+
+    FIRST = "first"
+    LAST = "last"
 
 
 @dataclass(frozen=True)
 class Rotary:
-    """Turn pairs of the first `rotary_dim` features by position * theta^(-2i/rotary_dim) (Su et al.
+    """Turn pairs of `rotary_dim` features of a head by position * theta^(-2i/rotary_dim) (Su et al.
     2021).
     """
 
@@ -97,6 +163,7 @@ class Rotary:
     rotary_dim: Size  # the very head_dim when the whole head turns
     theta: Constant
     layout: RotaryLayout
+    slice: RotarySlice
     scaling: RotaryScaling | None
     index: PositionIndex
 

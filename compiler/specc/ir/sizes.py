@@ -31,6 +31,14 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Vector:
+    """A tuple of floats of `Config`: one factor for each pair of features, say."""
+
+    name: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Width:
     """The length of one tensor axis: a sum of products of sizes, such as H*E + 2*K*E."""
 
@@ -56,3 +64,6 @@ class Width:
 def width(*factors: Size | int) -> Width:
     """One product: `width(n_heads, head_dim)` is H*E."""
     return Width((factors,))
+
+
+Number = Size | Constant | Vector

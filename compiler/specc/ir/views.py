@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention, AttentionSource
+from specc.ir.attention import Attention, AttentionSource, LatentAttention, Reach
 from specc.ir.block import Block, LayerType, Stack
 from specc.ir.positions import Alibi, Rotary
 
@@ -16,15 +16,19 @@ class View:
     """A mask with the tables that go with it."""
 
     causal: bool
+    reach: Reach | None
     rotary: Rotary | None
     alibi: Alibi | None
 
 
-def self_attention(block: Block) -> Attention | None:
+def self_attention(block: Block) -> Attention | LatentAttention | None:
     """The block's attention over its own tokens, if it has one."""
     for sublayer in block.sublayers:
-        if isinstance(sublayer.body, Attention) and sublayer.body.source is AttentionSource.SELF:
-            return sublayer.body
+        body = sublayer.body
+        if isinstance(body, LatentAttention):
+            return body
+        if isinstance(body, Attention) and body.source is AttentionSource.SELF:
+            return body
     return None
 
 
@@ -35,6 +39,7 @@ def _needs(layer: LayerType) -> View | None:
     position = attention.position
     return View(
         attention.causal,
+        attention.reach,
         position if isinstance(position, Rotary) else None,
         position if isinstance(position, Alibi) else None,
     )
@@ -66,7 +71,5 @@ def view_of(stack: Stack, layer: LayerType) -> int | None:
 
 
 def _serves(view: View, need: View) -> bool:
-    return (view.causal, view.alibi) == (need.causal, need.alibi) and need.rotary in (
-        None,
-        view.rotary,
-    )
+    same = (view.causal, view.reach, view.alibi) == (need.causal, need.reach, need.alibi)
+    return same and need.rotary in (None, view.rotary)

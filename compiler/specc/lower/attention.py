@@ -73,6 +73,13 @@ def self_attention(
         position=positions.attention_position(
             context, layer.position, heads.n_heads, heads.head_dim
         ),
+        reach=None,
+        clip=None,
+        softcap=None,
+        sinks=None,
+        temperature=None,
+        gate=None,
+        scale_by_layer=False,
         dropout=dropout(context, DropoutSite.ATTENTION, "dropout"),
         output_dropout=dropout(context, DropoutSite.ATTENTION_OUT, "output_dropout"),
         gives_weights="attention_weights" in context.spec.outputs,
@@ -98,6 +105,13 @@ def cross_attention(
         scale=_scale(context, node, heads, "cross_attention"),
         qk_norm=_qk_norm(context, node, layer, heads, "cross_attention"),
         position=None,
+        reach=None,
+        clip=None,
+        softcap=None,
+        sinks=None,
+        temperature=None,
+        gate=None,
+        scale_by_layer=False,
         dropout=dropout(context, DropoutSite.ATTENTION, "dropout"),
         output_dropout=dropout(context, DropoutSite.ATTENTION_OUT, "output_dropout"),
         gives_weights=False,
@@ -190,6 +204,7 @@ def _qk_norm(
             k_width = heads.kv_width if full else width(heads.head_dim)
             return QkNorm(
                 over=over,
+                after_turn=False,
                 q=norms.norm(part, "q_norm", q_width, eps),
                 k=norms.norm(part, "k_norm", k_width, eps),
             )

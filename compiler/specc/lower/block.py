@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from specc.ir.attention import Attention
-from specc.ir.block import Block, Sublayer, Wiring
+from specc.ir.block import Block, Residual, Sublayer, Wiring
 from specc.ir.feed_forward import FeedForward
 from specc.ir.layers import Norm
 from specc.ir.sizes import Size, width
@@ -66,4 +66,7 @@ def _sublayer(
         pre=slot(slots.pre, "norm" if layer.block.shared_norm else f"{name}_norm"),
         post=slot(slots.post, f"{name}_post_norm" if slots.pre else f"{name}_norm"),
         out=slot(slots.out, f"{name}_norm"),
+        residual=Residual.RAW,
+        multiplier=None,
+        layer_scale=None,
     )

@@ -32,7 +32,7 @@ def feed_forward(context: Context, node: schema.FeedForward, depth: Size) -> Fee
             return Mlp(d_model, d_ff, activation, rising("up_proj"), down, hidden, out)
         case "glu":
             gate, up = rising("gate_proj"), rising("up_proj")
-            return Glu(d_model, d_ff, activation, gate, up, down, hidden, out)
+            return Glu(d_model, d_ff, activation, None, gate, up, down, hidden, out)
         case _:
             assert_never(node.kind)
 

@@ -54,7 +54,13 @@ def head(context: Context, index: int) -> Head:
     match node:
         case schema.LanguageModelHead():
             return LanguageModelHead(
-                output_name(node), _projection(context, node, "head", "head_bias")
+                output_name=output_name(node),
+                project=None,
+                projection=_projection(context, node, "head", "head_bias"),
+                in_scale=None,
+                out_scale=None,
+                softcap=None,
+                vocab_size=None,
             )
         case schema.MaskedLanguageModelHead():
             return _masked_language_model(context, node, path)

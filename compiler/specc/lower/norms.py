@@ -28,9 +28,9 @@ def norm(node: schema.Norm | schema.RmsQkNorm, name: str, width: Width, eps: Con
     match node.kind:
         case "layer":
             has_bias = weight is not NormWeight.NONE if node.bias is None else node.bias
-            return LayerNorm(name, width, eps, weight, has_bias)
+            return LayerNorm(name, width, eps, weight, has_bias, heads=None)
         case "rms":
-            return RmsNorm(name, width, eps, weight, _cast(node))
+            return RmsNorm(name, width, eps, weight, _cast(node), heads=None)
         case _:
             assert_never(node.kind)
 

@@ -14,6 +14,7 @@ from specc.ir.positions import (
     Rotary,
     RotaryLayout,
     RotaryScaling,
+    RotarySlice,
     Sinusoidal,
     SinusoidFrequency,
     SinusoidLayout,
@@ -68,6 +69,7 @@ def _learned(context: Context, node: schema.Learned) -> LearnedPosition:
         width=context.d_model,
         offset=node.offset,
         index=PositionIndex(node.index),
+        pad_id=None,
         init=init.table(context),
     )
 
@@ -100,6 +102,7 @@ def _rotary(context: Context, node: schema.Rope, head_dim: Size) -> Rotary:
         rotary_dim=rotary_dim,
         theta=context.constant("rope_theta", node.theta, ("position", "theta")),
         layout=RotaryLayout(node.layout),
+        slice=RotarySlice.FIRST,
         scaling=_scaling(context, node.scaling),
         index=PositionIndex(node.index),
     )

@@ -84,6 +84,7 @@ def _input(context: Context, node: schema.Stack) -> TokenInput | FeatureInput:
         scale=_scale(context),
         types=_types(context),
         position=input_position(context, node),
+        project=None,
         norm=_embedding_norm(context),
         dropout=dropout(context, DropoutSite.EMBEDDING, "dropout"),
     )

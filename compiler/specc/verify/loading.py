@@ -36,9 +36,7 @@ class LoadedFile:
 
 
 @contextmanager
-def loaded(
-    text: str, name: str, given: Mapping[str, object] | None = None
-) -> Iterator[LoadedFile]:
+def loaded(text: str, name: str, given: Mapping[str, object] | None = None) -> Iterator[LoadedFile]:
     """The file as a module for as long as the context lasts. Raises LoadError.
 
     `given` are globals that it starts with.

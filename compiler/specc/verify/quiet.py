@@ -143,7 +143,7 @@ def _attention(
 ) -> None:
     queries, keys, gives = levels
     match part.qk_norm:
-        case QkNorm(_, q_norm, k_norm):
+        case QkNorm(_, _, q_norm, k_norm):
             q_level, k_level = sqrt(q_norm.eps.value), sqrt(k_norm.eps.value)
         case QkL2Norm(eps):
             q_level = k_level = eps.value / sqrt(part.head_dim.value)

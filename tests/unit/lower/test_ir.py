@@ -25,6 +25,7 @@ from specc.ir.block import (
     EmbeddingScale,
     FeatureInput,
     LayerType,
+    Residual,
     Segment,
     Stack,
     Sublayer,
@@ -79,7 +80,7 @@ def linear(name: str, inputs: Width, outputs: Width, bias: bool = False, depth=N
 
 
 def norm(name: str) -> LayerNorm:
-    return LayerNorm(name, WIDE, EPS, NormWeight.PLAIN, bias=True)
+    return LayerNorm(name, WIDE, EPS, NormWeight.PLAIN, bias=True, heads=None)
 
 
 def test_a_whole_model_by_hand():
@@ -110,6 +111,13 @@ def test_a_whole_model_by_hand():
         scale=InverseSqrt(E),
         qk_norm=None,
         position=None,
+        reach=None,
+        clip=None,
+        softcap=None,
+        sinks=None,
+        temperature=None,
+        gate=None,
+        scale_by_layer=False,
         dropout=None,
         output_dropout=None,
         gives_weights=False,
@@ -124,8 +132,19 @@ def test_a_whole_model_by_hand():
         output_dropout=None,
     )
     sublayers = (
-        Sublayer("attention", attention, norm("attention_norm"), None, None),
-        Sublayer("feed_forward", feed_forward, norm("feed_forward_norm"), None, None),
+        Sublayer(
+            "attention", attention, norm("attention_norm"), None, None, Residual.RAW, None, None
+        ),
+        Sublayer(
+            "feed_forward",
+            feed_forward,
+            norm("feed_forward_norm"),
+            None,
+            None,
+            Residual.RAW,
+            None,
+            None,
+        ),
     )
     assert found == Model(
         name="tiny",
@@ -142,8 +161,9 @@ def test_a_whole_model_by_hand():
                     scale=EmbeddingScale.ONE,
                     types=None,
                     position=LearnedPosition(
-                        "position_embedding", N, D, 0, PositionIndex.MASK, Normal(STD)
+                        "position_embedding", N, D, 0, PositionIndex.MASK, None, Normal(STD)
                     ),
+                    project=None,
                     norm=None,
                     dropout=Dropout("dropout", DropoutSite.EMBEDDING, P),
                 ),
@@ -152,7 +172,9 @@ def test_a_whole_model_by_hand():
                 final_norm=None,
             ),
         ),
-        heads=(LanguageModelHead("logits", Tied(embedding, "head_bias")),),
+        heads=(
+            LanguageModelHead("logits", None, Tied(embedding, "head_bias"), None, None, None, None),
+        ),
         cache=True,
         attention_weights=False,
         citations=(),
@@ -228,14 +250,14 @@ def test_qk_norm_over_head_and_over_the_full_width():
     assert isinstance(head.qk_norm, QkNorm)
     assert head.qk_norm.over is NormOver.HEAD
     assert head.qk_norm.q == RmsNorm(
-        "q_norm", Width(((head.head_dim,),)), EPS, NormWeight.NONE, Cast.BEFORE_WEIGHT
+        "q_norm", Width(((head.head_dim,),)), EPS, NormWeight.NONE, Cast.BEFORE_WEIGHT, None
     )
     node = {"kind": "layer", "over": "full", "bias": False}
     full = attention({"qk_norm": node, "n_heads": 4, "n_kv_heads": 2})
     assert isinstance(full.qk_norm, QkNorm)
     assert (full.qk_norm.q.width.letters, full.qk_norm.k.width.letters) == ("H*E", "K*E")
     assert full.qk_norm.k == LayerNorm(
-        "k_norm", full.qk_norm.k.width, EPS, NormWeight.PLAIN, bias=False
+        "k_norm", full.qk_norm.k.width, EPS, NormWeight.PLAIN, bias=False, heads=None
     )
 
 
@@ -253,7 +275,7 @@ def test_norm_defaults():
         return block(norm=node).sublayers[0].pre
 
     assert found({**LAYER_NORM, "weight": "none"}) == LayerNorm(
-        "attention_norm", WIDE, EPS, NormWeight.NONE, bias=False
+        "attention_norm", WIDE, EPS, NormWeight.NONE, bias=False, heads=None
     )
     assert found({**RMS_NORM, "weight": "one_plus_w", "cast": "after_weight"}) == RmsNorm(
         "attention_norm",
@@ -261,6 +283,7 @@ def test_norm_defaults():
         Constant("norm_eps", 1e-6),
         NormWeight.ONE_PLUS,
         Cast.AFTER_WEIGHT,
+        None,
     )
 
 

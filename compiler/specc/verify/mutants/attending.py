@@ -87,7 +87,7 @@ def _over_other(part: Attention) -> Attention:
         k_width = width(part.n_kv_heads, part.head_dim)
         over = NormOver.FULL
     q, k = replace(norm.q, width=q_width), replace(norm.k, width=k_width)
-    return replace(part, qk_norm=QkNorm(over, q, k))
+    return replace(part, qk_norm=QkNorm(over, part.qk_norm.after_turn, q, k))
 
 
 ATTENTION = (

@@ -29,11 +29,11 @@ OTHER_STD = Normal(Constant("other_std", 0.5))
 
 
 def _as_rms(norm: LayerNorm) -> RmsNorm:
-    return RmsNorm(norm.name, norm.width, norm.eps, norm.weight, Cast.BEFORE_WEIGHT)
+    return RmsNorm(norm.name, norm.width, norm.eps, norm.weight, Cast.BEFORE_WEIGHT, norm.heads)
 
 
 def _as_layer(norm: RmsNorm) -> LayerNorm:
-    return LayerNorm(norm.name, norm.width, norm.eps, norm.weight, bias=False)
+    return LayerNorm(norm.name, norm.width, norm.eps, norm.weight, bias=False, heads=norm.heads)
 
 
 LAYER_NORM = (

@@ -67,7 +67,11 @@ def judge_scope(scope: Scope, legend: Legend, evidence: Evidence) -> list[Lie]:
         refuted.setdefault(place.number, _lie(place, _conflict(outcome, wants, unknown)))
     if refuted:
         return list(refuted.values())
-    return [*_unreached(scope, calls), *_unneeded(scope, solutions, calls), *_twins(scope, solutions, legend)]
+    return [
+        *_unreached(scope, calls),
+        *_unneeded(scope, solutions, calls),
+        *_twins(scope, solutions, legend),
+    ]
 
 
 def _names(scope: Scope) -> frozenset[str]:
@@ -125,9 +129,7 @@ def _has_shape(seen: Seen) -> bool:
     return not seen.is_empty
 
 
-def _unneeded(
-    scope: Scope, solutions: list[Solution], calls: tuple[Call, ...]
-) -> Iterator[Lie]:
+def _unneeded(scope: Scope, solutions: list[Solution], calls: tuple[Call, ...]) -> Iterator[Lie]:
     needed = frozenset[tuple[int, int]]().union(*(s.readings for s in solutions))
     reached = {number for call in calls for number, _ in call.observations}
     for place in scope.places:

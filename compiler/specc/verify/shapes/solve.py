@@ -106,9 +106,7 @@ class _Search:
             for more in self._fits(pairs, numbers):
                 yield from self.solutions(index + 1, more, marked)
 
-    def _fits(
-        self, pairs: list[tuple[Dimension, int]], numbers: Numbers
-    ) -> Iterator[Numbers]:
+    def _fits(self, pairs: list[tuple[Dimension, int]], numbers: Numbers) -> Iterator[Numbers]:
         """Every way to number the letters of these dimensions."""
         if not pairs:
             yield numbers

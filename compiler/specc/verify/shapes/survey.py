@@ -162,9 +162,7 @@ class _Surveyor(cst.CSTTransformer):
         statement = self._watched(updated_node.body[0], line)
         return updated_node.with_changes(body=[statement])
 
-    def _watched(
-        self, statement: cst.BaseSmallStatement, line: int
-    ) -> cst.BaseSmallStatement:
+    def _watched(self, statement: cst.BaseSmallStatement, line: int) -> cst.BaseSmallStatement:
         """The statement with its value recorded; unchanged where it has none."""
         if not self.functions:
             if isinstance(statement, cst.AnnAssign) and self.classes:
