@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from specc.golden.attention import Sequence, attention
+from specc.golden.attention import attention
 from specc.golden.blocks import block
+from specc.golden.products import Sequence
 from specc.golden.scope import Scope
 from specc.ir.attention import Attention
 from specc.ir.block import Block
@@ -48,13 +49,16 @@ def run_block(
 
 
 def shake(module: torch.nn.Module) -> dict[str, Tensor]:
-    """Fill every parameter at random (gains around 1) and give them by name."""
+    """Fill every parameter and persistent float buffer at random (gains around 1), by name."""
+    found = dict(module.named_parameters())
+    kept = {n: t for n, t in module.state_dict(keep_vars=True).items() if t.is_floating_point()}
+    tensors = found | {n: t for n, t in kept.items() if not isinstance(t, torch.nn.Parameter)}
     with torch.no_grad():
-        for name, parameter in module.named_parameters():
-            noise = torch.randn_like(parameter)
-            if parameter.ndim > 1:
-                parameter.copy_(noise / parameter.shape[-1] ** 0.5)
+        for name, tensor in tensors.items():
+            noise = torch.randn_like(tensor)
+            if tensor.ndim > 1:
+                tensor.copy_(noise / tensor.shape[-1] ** 0.5)
             else:
                 is_gain = "norm" in name.lower() or "ln_" in name
-                parameter.copy_(0.4 * noise + float(is_gain and name.endswith("weight")))
-    return {name: parameter.detach() for name, parameter in module.named_parameters()}
+                tensor.copy_(0.4 * noise + float(is_gain and name.endswith("weight")))
+    return {name: tensor.detach() for name, tensor in tensors.items()}

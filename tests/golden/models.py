@@ -17,6 +17,7 @@ from specc.ir.attention import (
     AttentionSource,
     FusedProjection,
     InverseSqrt,
+    LatentAttention,
     NormOver,
     QkL2Norm,
     QkNorm,
@@ -78,6 +79,7 @@ from specc.ir.positions import (
 )
 from specc.ir.sizes import Constant, Size, Width, width
 
+Body = Attention | LatentAttention | FeedForward
 INIT = Normal(Constant("init_std", 0.02))
 VOCAB = Size("vocab_size", 29, "V")
 LENGTH = Size("max_seq_len", 16, "L")
@@ -258,7 +260,7 @@ def glu(activation: Activation = Activation.SILU, bias: bool = False, dropout: f
 
 
 def block(
-    bodies: Sequence[Attention | FeedForward],
+    bodies: Sequence[Body],
     norm: Norm,
     slots: str = "pre",
     wiring: Wiring = Wiring.SEQUENTIAL,
@@ -268,11 +270,10 @@ def block(
     return Block(wiring, tuple(_sublayer(body, norm, slots, shared) for body in bodies))
 
 
-def _sublayer(body: Attention | FeedForward, norm: Norm, slots: str, shared: bool) -> Sublayer:
-    name = "feed_forward"
-    if isinstance(body, Attention):
-        is_self = body.source is AttentionSource.SELF
-        name = "attention" if is_self else "cross_attention"
+def _sublayer(body: Body, norm: Norm, slots: str, shared: bool) -> Sublayer:
+    name = "attention" if isinstance(body, Attention | LatentAttention) else "feed_forward"
+    if isinstance(body, Attention) and body.source is AttentionSource.MEMORY:
+        name = "cross_attention"
     first = named(norm, "norm" if shared else f"{name}_norm")
     match slots:
         case "pre":
@@ -380,16 +381,17 @@ def features_model(block: Block, norm: Norm | None = None) -> Model:
 def stress_weights(
     model: Model, seed: int = 0, dtype: torch.dtype = torch.float64
 ) -> dict[str, Tensor]:
-    """Matrices of randn / sqrt(fan in), vectors of randn / 2 (gains around 1)."""
+    """Matrices of randn / sqrt(fan in), vectors of randn / 2, gains around 1."""
     generator = torch.Generator().manual_seed(seed)
     made = {}
     for parameter in parameters(model):
         value = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-        if len(parameter.shape) == 2:
-            is_table = "embedding" in parameter.path
-            value = value if is_table else value / parameter.shape[1] ** 0.5
-        else:
-            value = value / 2 + (1.0 if parameter.path.endswith("norm.weight") else 0.0)
+        if parameter.path.endswith("norm.weight"):
+            value = 1 + value / 2
+        elif len(parameter.shape) == 1:
+            value = value / 2
+        elif not parameter.path.endswith("embedding.weight"):
+            value = value / parameter.shape[-1] ** 0.5
         made[parameter.path] = value.to(dtype)
     return made
 

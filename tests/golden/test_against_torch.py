@@ -11,8 +11,8 @@ import torch.nn.functional as F
 from torch import nn
 
 from specc.golden import Inputs, norm, run
-from specc.golden.attention import head_scores, kv_head
 from specc.golden.functions import activation, masked_softmax
+from specc.golden.products import head_scores, kv_head
 from specc.ir.attention import AttentionSource
 from specc.ir.block import EmbeddingScale
 from specc.ir.layers import Activation, NormWeight

@@ -1,45 +1,32 @@
-"""The golden library against transformers' models with tiny random weights, mapped by hand.
-
-These models compute some parts in float32 whatever their dtype. Two comparisons are made: as they
-are, in float32 (the tolerance is that of float32), and in float64 with those islands lifted, where
-only the last digits are left.
-"""
+"""The golden library against transformers' models: dense decoders and an encoder."""
 
 from __future__ import annotations
-
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from inspect import signature
-from typing import Any
 
 import pytest
 import torch
 import transformers as hf
-from torch import Tensor
 
 from specc.golden import Inputs, run
 from specc.ir.block import EmbeddingScale, Wiring
 from specc.ir.layers import Activation, Cast, NormWeight
-from specc.ir.model import Kind, Model
+from specc.ir.model import Kind
 from specc.ir.positions import Llama3Scaling, PositionIndex, RotaryLayout
 from specc.ir.sizes import Constant, Size
 from specc.ir.walk import resize
 from tests.golden import models as m
-from tests.golden.compare import gap, shake
+from tests.golden.compare import gap
+from tests.golden.foreign import (
+    AS_IT_IS,
+    LLAMA_NAMES,
+    SIZES,
+    Case,
+    both,
+    decoder,
+    hf_model,
+    mapped,
+)
 
-AS_IT_IS = 5e-6  # float32 sums in another order, relative to the largest logit
 NARROW = m.sized(m.HEAD_DIM, 3)
-SIZES = {"vocab_size": m.VOCAB.value, "hidden_size": m.D_MODEL.value, "num_hidden_layers": 2}
-LLAMA_SIZES = SIZES | {
-    "intermediate_size": m.D_FF.value,
-    "num_attention_heads": m.N_HEADS.value,
-    "num_key_value_heads": m.N_KV_HEADS.value,
-    "head_dim": m.HEAD_DIM.value,
-    "max_position_embeddings": m.LENGTH.value,
-    "pad_token_id": None,
-    "attn_implementation": "sdpa",
-}
 GPT2_SIZES = {
     "vocab_size": m.VOCAB.value,
     "n_embd": m.D_MODEL.value,
@@ -49,27 +36,6 @@ GPT2_SIZES = {
 }
 
 
-@dataclass(frozen=True)
-class Case:
-    """A foreign model, our IR of it, and how its names become ours."""
-
-    build: Callable[[], Any]
-    ir: Callable[[], Model]
-    names: dict[str, str]
-    convert: Callable[[str, Tensor], dict[str, Tensor]] = lambda name, w: {name: w}
-    columns: bool = False  # positions are columns, padding counted
-    lifted_gap: float = 1e-12
-
-
-LLAMA_NAMES = {
-    r"^model\.embed_tokens": "embedding",
-    r"^model\.(norm|layers)": r"\1",
-    "^lm_head": "head",
-    "self_attn": "attention",
-    "mlp": "feed_forward",
-    "input_layernorm": "attention_norm",
-    "post_attention_layernorm": "feed_forward_norm",
-}
 OLMO_NAMES = LLAMA_NAMES | {
     "post_attention_layernorm": "attention_norm",
     "post_feedforward_layernorm": "feed_forward_norm",
@@ -138,13 +104,6 @@ def head_by_head(name, w):
         return {name: w}
     heads = w.reshape(6, 3, 2, *w.shape[1:])
     return {name: heads.transpose(0, 1).reshape(w.shape)}
-
-
-def decoder(bodies, norm, *, inputs=None, final=True, tied=True, bias=False, **wiring):
-    given = inputs or m.token_input()
-    part = m.stack(given, [m.block(bodies, norm, **wiring)], final_norm=norm if final else None)
-    head = m.tied_head(given) if tied else m.untied_head(bias)
-    return m.model(Kind.DECODER, [part], [head])
 
 
 def gpt2():
@@ -230,14 +189,6 @@ def bert():
     return resize(m.model(Kind.ENCODER, [part], heads), {"n_classes": 2})
 
 
-def hf_llama(name, **more):
-    def build():
-        config = getattr(hf, f"{name}Config")(**LLAMA_SIZES, **more)
-        return getattr(hf, f"{name}ForCausalLM")(config)
-
-    return build
-
-
 CASES = {
     "gpt2": Case(
         lambda: hf.GPT2LMHeadModel(hf.GPT2Config(**GPT2_SIZES, n_head=4)),
@@ -254,15 +205,15 @@ CASES = {
         GPTJ_NAMES,
     ),
     "llama": Case(
-        hf_llama("Llama", rope_parameters=LLAMA3_CONFIG, tie_word_embeddings=False),
+        hf_model("Llama", rope_parameters=LLAMA3_CONFIG, tie_word_embeddings=False),
         llama,
         LLAMA_NAMES,
     ),
-    "qwen3": Case(hf_llama("Qwen3", tie_word_embeddings=True), qwen3, LLAMA_NAMES),
+    "qwen3": Case(hf_model("Qwen3", tie_word_embeddings=True), qwen3, LLAMA_NAMES),
     "olmo2": Case(
-        hf_llama("Olmo2", rms_norm_eps=1e-6, tie_word_embeddings=False), olmo2, OLMO_NAMES
+        hf_model("Olmo2", rms_norm_eps=1e-6, tie_word_embeddings=False), olmo2, OLMO_NAMES
     ),
-    "gemma": Case(hf_llama("Gemma", tie_word_embeddings=True), gemma, LLAMA_NAMES),
+    "gemma": Case(hf_model("Gemma", tie_word_embeddings=True), gemma, LLAMA_NAMES),
     "bloom": Case(
         lambda: hf.BloomForCausalLM(
             hf.BloomConfig(vocab_size=m.VOCAB.value, hidden_size=12, n_layer=2, n_head=6)
@@ -275,62 +226,15 @@ CASES = {
 }
 
 
-def lift(monkeypatch):
-    """Make what asks for float32 get float64."""
-    monkeypatch.setattr(torch, "float32", torch.float64)
-    monkeypatch.setattr(torch, "float", torch.float64)
-    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
-
-
-@pytest.fixture(params=["lifted", "as it is"])
-def lifted(request, monkeypatch):
-    """Whether the foreign model runs in float64 all through, or in float32 as it is."""
-    before = torch.get_default_dtype()
-    if request.param == "lifted":
-        torch.set_default_dtype(torch.float64)
-        lift(monkeypatch)
-    yield request.param == "lifted"
-    torch.set_default_dtype(before)
-
-
-def mapped(case: Case, module: torch.nn.Module) -> dict[str, Tensor]:
-    found: dict[str, Tensor] = {}
-    for name, w in shake(module).items():
-        for pattern, ours in case.names.items():
-            name = re.sub(pattern, ours, name)
-        found |= case.convert(name, w.double())
-    return found
-
-
-def padded():
-    tokens = torch.randint(0, m.VOCAB.value, (3, 9))
-    return tokens, torch.arange(9)[None] >= torch.tensor([0, 3, 6])[:, None]
-
-
 @pytest.mark.parametrize("name", list(CASES))
 def test_decoder(name, lifted):
-    found, expected = both(CASES[name])
-    assert gap(found, expected) < (CASES[name].lifted_gap if lifted else AS_IT_IS)
+    CASES[name].check(lifted)
 
 
 def test_slopes_of_one_uniform_series_are_another_model(lifted, monkeypatch):
     series = [2.0 ** (-8 * h / 6) for h in range(1, 7)]
     monkeypatch.setattr("specc.golden.attention.alibi_slopes", lambda n_heads: series)
     assert gap(*both(CASES["bloom"])) > 1e-2
-
-
-def both(case: Case) -> tuple[Tensor, Tensor]:
-    """Our logits and theirs of the real tokens of a left-padded batch."""
-    module = case.build().eval()
-    weights = mapped(case, module)
-    tokens, real = padded()
-    given = {"attention_mask": real.long()}
-    if "position_ids" in signature(module.forward).parameters and not case.columns:
-        given["position_ids"] = (real.cumsum(-1) - 1).clamp(min=0)
-    with torch.no_grad():
-        expected = module(tokens, **given).logits
-    found = run(case.ir(), weights, Inputs(tokens=tokens, token_mask=real)).outputs["logits"]
-    return found[real], expected[real]
 
 
 def test_encoder(lifted):

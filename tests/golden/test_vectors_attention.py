@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from specc.golden import masks
-from specc.golden.attention import head_scores, kv_head, scale_factor, split_heads
+from specc.golden.frequencies import Turns, rotary_frequencies
 from specc.golden.functions import masked_softmax
-from specc.golden.positions import rotary_frequencies, rotate
+from specc.golden.positions import rotate
+from specc.golden.products import head_scores, kv_head, scale_factor, split_heads
 from specc.ir.attention import InverseSqrt, Unscaled
 from specc.ir.positions import RotaryLayout
 from specc.ir.sizes import Size
@@ -102,7 +103,8 @@ def v39_heads():
 
 
 def turned(x, places):
-    return rotate(x, torch.tensor(places), rotary_frequencies(4, 10000.0), RotaryLayout.HALF)
+    made = Turns(rotary_frequencies(4, 10000.0))
+    return rotate(x, torch.tensor(places), made, RotaryLayout.HALF)
 
 
 def test_v39_one_more_step_equals_the_full_forward():

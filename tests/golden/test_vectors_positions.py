@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
+from specc.golden.frequencies import Turns, rotary_frequencies, turns
 from specc.golden.positions import (
     alibi_slopes,
     positions,
-    rotary_frequencies,
     rotate,
     sinusoids,
 )
@@ -23,13 +23,14 @@ from specc.ir.positions import (
     SinusoidLayout,
 )
 from specc.ir.sizes import Constant, Size
+from tests.golden import models
 from tests.golden.vectors import is_close, tensor, vector
 
 HALF, INTERLEAVED = RotaryLayout.HALF, RotaryLayout.INTERLEAVED
 
 
 def rotated(x, position, frequencies, layout):
-    return rotate(tensor(x)[None], torch.tensor([position]), frequencies, layout)[0]
+    return rotate(tensor(x)[None], torch.tensor([position]), Turns(frequencies), layout)[0]
 
 
 def test_v07_padding_does_not_count():
@@ -74,13 +75,18 @@ def test_v12_angles_are_formed_in_float64():
     x = torch.zeros(1, v.given["head_dim"], dtype=torch.float64)
     x[:, :64] = 1
     places = torch.tensor([v.given["position"]])
-    assert is_close(rotate(x, places, frequencies, HALF)[0, :4], v.expected["cos"], 1e-9)
+    assert is_close(rotate(x, places, Turns(frequencies), HALF)[0, :4], v.expected["cos"], 1e-9)
     rounded = [float(torch.tensor(f, dtype=torch.bfloat16)) for f in frequencies]
-    wrong = rotate(x, places, rounded, HALF)[0, :4]
+    wrong = rotate(x, places, Turns(rounded), HALF)[0, :4]
     assert is_close(wrong, v.wrong["cos_of_bfloat16_frequencies"], 1e-9)
     assert not is_close(wrong, v.expected["cos"], 1e-1)
-    in_bfloat16 = rotate(x.to(torch.bfloat16), places, frequencies, HALF)[0, :4]
+    in_bfloat16 = rotate(x.to(torch.bfloat16), places, Turns(frequencies), HALF)[0, :4]
     assert is_close(in_bfloat16, v.expected["cos"], 4e-3)
+
+
+def scaled(width, theta, scaling):
+    size = models.sized(models.HEAD_DIM, width)
+    return turns(models.rotary(theta=theta, scaling=scaling, head_dim=size)).frequencies
 
 
 def llama3(factor, low, high, original):
@@ -95,16 +101,16 @@ def llama3(factor, low, high, original):
 def test_v13_long_waves_are_slowed():
     v, given = vector("V13"), vector("V13").given
     scaling = llama3(given["factor"], given["low"], given["high"], given["orig"])
-    found = rotary_frequencies(given["head_dim"], given["theta"], scaling)
+    found = scaled(given["head_dim"], given["theta"], scaling)
     assert is_close(found, v.expected["frequencies"], 0)
     assert not is_close(found, v.wrong["unscaled"], 1e-5)
     assert is_close(rotary_frequencies(given["head_dim"], given["theta"]), v.wrong["unscaled"], 0)
-    larger = rotary_frequencies(128, 500000.0, llama3(8.0, 1.0, 4.0, 8192))
+    larger = scaled(128, 500000.0, llama3(8.0, 1.0, 4.0, 8192))
     assert is_close([larger[i] for i in (0, 28, 30, 34, 36, 63)], v.expected["llama_3_1_8b"], 0)
 
 
 def test_linear_scaling_slows_every_wave():
-    slowed = rotary_frequencies(8, 10000.0, LinearScaling(Constant("rope_factor", 4.0)))
+    slowed = scaled(8, 10000.0, LinearScaling(Constant("rope_factor", 4.0)))
     assert is_close(slowed, [f / 4 for f in rotary_frequencies(8, 10000.0)], 0)
 
 

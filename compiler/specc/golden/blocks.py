@@ -1,20 +1,22 @@
-"""Feed-forwards, and the wiring of a block: x <- out(x + post(body(pre(x))))."""
+"""The wiring of a block: x <- out(residual(x) + gain * post(body(pre(x))))."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from torch import Tensor
 
-from specc.golden.attention import Sequence, attention
-from specc.golden.functions import activation
+from specc.golden.attention import attention
+from specc.golden.feed_forward import feed_forward
+from specc.golden.latent import latent_attention
+from specc.golden.products import Sequence
 from specc.golden.scope import Scope
-from specc.ir.attention import Attention
-from specc.ir.block import Block, Sublayer, Wiring
+from specc.ir.attention import Attention, LatentAttention
+from specc.ir.block import Block, Residual, Sublayer, Wiring
 from specc.ir.exhaustive import assert_never
-from specc.ir.feed_forward import FeedForward, Glu, Mlp
+from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
 from specc.ir.layers import Norm
 
 Function = Callable[[Tensor], Tensor]
@@ -27,18 +29,22 @@ def identity(x: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Step:
-    """A sublayer as four functions."""
+    """A sublayer as functions; `residual` says what its output is added to."""
 
     body: Function
     pre: Function = identity
     post: Function = identity
+    gain: Function = identity
     out: Function = identity
+    residual: Residual = Residual.RAW
 
 
 def sequential(x: Tensor, steps: list[Step]) -> Tensor:
     """Each step reads what the one before it left."""
     for step in steps:
-        x = step.out(x + step.post(step.body(step.pre(x))))
+        read = step.pre(x)
+        added = step.gain(step.post(step.body(read)))
+        x = step.out(_base(step.residual, x, read) + added)
     return x
 
 
@@ -46,22 +52,26 @@ def parallel(x: Tensor, steps: list[Step]) -> Tensor:
     """All steps read the same x, one sum adds them; a `pre` that steps share runs once."""
     if any(step.out is not identity for step in steps):
         raise ValueError("parallel sublayers have one sum and no norm after the sum")
+    if len({(step.residual, _normed_by(step)) for step in steps}) > 1:
+        raise ValueError("parallel sublayers have one sum, and it starts from one residual")
     read = {pre: pre(x) for pre in dict.fromkeys(step.pre for step in steps)}
-    return sum((step.post(step.body(read[step.pre])) for step in steps), start=x)
+    start = _base(steps[0].residual, x, read[steps[0].pre])
+    added = (step.gain(step.post(step.body(read[step.pre]))) for step in steps)
+    return sum(added, start=start)
 
 
-def feed_forward(part: FeedForward, scope: Scope, x: Tensor) -> Tensor:
-    """[B, T, D] -> [B, T, D], each token alone; `scope` is the feed-forward's own."""
-    match part:
-        case Mlp():
-            hidden = activation(part.activation, scope.linear(part.up, x))
-        case Glu():
-            gate = activation(part.activation, scope.linear(part.gate, x))
-            hidden = gate * scope.linear(part.up, x)
+def _base(residual: Residual, x: Tensor, read: Tensor) -> Tensor:
+    match residual:
+        case Residual.RAW:
+            return x
+        case Residual.NORMED:
+            return read
         case _:
-            assert_never(part)
-    hidden = scope.drop(part.hidden_dropout, hidden)
-    return scope.drop(part.output_dropout, scope.linear(part.down, hidden))
+            assert_never(residual)
+
+
+def _normed_by(step: Step) -> Function | None:
+    return step.pre if step.residual is Residual.NORMED else None
 
 
 def block(part: Block, scope: Scope, x: Sequence, memory: Sequence | None) -> Tensor:
@@ -73,10 +83,12 @@ def block(part: Block, scope: Scope, x: Sequence, memory: Sequence | None) -> Te
                 norms[slot] = partial(scope.norm, slot)
     steps = [
         Step(
-            body=partial(_body, sublayer, scope, x.real, memory),
+            body=partial(_body, sublayer, scope, x, memory),
             pre=norms[sublayer.pre],
             post=norms[sublayer.post],
+            gain=partial(_gain, sublayer, scope),
             out=norms[sublayer.out],
+            residual=sublayer.residual,
         )
         for sublayer in part.sublayers
     ]
@@ -89,14 +101,24 @@ def block(part: Block, scope: Scope, x: Sequence, memory: Sequence | None) -> Te
             assert_never(part.wiring)
 
 
+def _gain(sublayer: Sublayer, scope: Scope, y: Tensor) -> Tensor:
+    """multiplier * layer_scale * y."""
+    if sublayer.layer_scale is not None:
+        y = y * scope.weight(sublayer.layer_scale.name)
+    return y if sublayer.multiplier is None else y * sublayer.multiplier.value
+
+
 def _body(
-    sublayer: Sublayer, scope: Scope, real: Tensor | None, memory: Sequence | None, x: Tensor
+    sublayer: Sublayer, scope: Scope, tokens: Sequence, memory: Sequence | None, x: Tensor
 ) -> Tensor:
+    """What the sublayer makes of x, the features of those tokens as it reads them."""
     inside = scope.inside(sublayer.name)
     match sublayer.body:
         case Attention():
-            y = attention(sublayer.body, inside, Sequence(x, real), memory)
-        case Mlp() | Glu():
+            y = attention(sublayer.body, inside, replace(tokens, features=x), memory)
+        case LatentAttention():
+            y = latent_attention(sublayer.body, inside, replace(tokens, features=x))
+        case Mlp() | Glu() | MixtureOfExperts():
             y = feed_forward(sublayer.body, inside, x)
         case _:
             assert_never(sublayer.body)

@@ -1,4 +1,4 @@
-"""Activations and the masked softmax as pure formulas on tensors."""
+"""Activations, gates, caps and the masked softmax as pure formulas on tensors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from specc.ir.exhaustive import assert_never
+from specc.ir.feed_forward import Clamp
 from specc.ir.layers import Activation
 
 
@@ -46,19 +47,42 @@ def gelu_tanh(x: Tensor) -> Tensor:
 
 
 def silu(x: Tensor) -> Tensor:
-    """x sigma(x), through tanh so that nothing overflows."""
-    return x * (0.5 * (1 + torch.tanh(0.5 * x)))
+    """x sigma(x)."""
+    return x * sigmoid(x)
 
 
-def masked_softmax(scores: Tensor, allowed: Tensor) -> Tensor:
+def sigmoid(x: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)), through tanh so that nothing overflows."""
+    return 0.5 * (1 + torch.tanh(0.5 * x))
+
+
+def capped(x: Tensor, cap: float) -> Tensor:
+    """cap * tanh(x / cap): near x where it is small, never beyond the cap."""
+    return cap * torch.tanh(x / cap)
+
+
+def gated(kind: Activation, clamp: Clamp | None, gate: Tensor, up: Tensor) -> Tensor:
+    """activation(gate) * up (Shazeer 2020); a clamp has a product of its own."""
+    if clamp is None:
+        return activation(kind, gate) * up
+    limit = clamp.limit.value
+    gate, up = gate.clamp(max=limit), up.clamp(-limit, limit)
+    return (up + clamp.up_offset.value) * gate * sigmoid(clamp.alpha.value * gate)
+
+
+def masked_softmax(scores: Tensor, allowed: Tensor, sink: Tensor | None = None) -> Tensor:
     """exp(score) / sum of exp(score) over the allowed entries of the last axis; 0 elsewhere.
 
-    A row without an allowed entry is 0.
+    The sum also counts the sink, a score without a column. A row without an allowed entry is 0.
     """
     lowest = torch.full_like(scores, -math.inf)
     top = torch.where(allowed, scores, lowest).amax(-1, keepdim=True).detach()
     top = torch.where(torch.isinf(top), torch.zeros_like(top), top)
+    if sink is not None:
+        top = torch.maximum(top, sink.detach())
     powers = torch.exp(torch.where(allowed, scores, top) - top)
     powers = torch.where(allowed, powers, torch.zeros_like(powers))
     total = powers.sum(-1, keepdim=True)
+    if sink is not None:
+        total = total + torch.exp(sink - top)
     return powers / torch.where(total > 0, total, torch.ones_like(total))

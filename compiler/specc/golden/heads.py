@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from specc.golden.attention import Sequence
-from specc.golden.functions import activation
+from specc.golden.functions import activation, capped
+from specc.golden.products import Sequence
 from specc.golden.scope import Scope
 from specc.ir.exhaustive import assert_never
 from specc.ir.heads import (
@@ -25,7 +25,7 @@ def head(part: Head, scope: Scope, x: Sequence) -> Tensor:
     """The head's output of the last features; `scope` is the model's."""
     match part:
         case LanguageModelHead():
-            return _projected(part.projection, scope, x.features)
+            return _language_model(part, scope, x.features)
         case MaskedLanguageModelHead():
             hidden = activation(part.activation, scope.linear(part.dense, x.features))
             return _projected(part.projection, scope, scope.norm(part.norm, hidden))
@@ -55,6 +55,20 @@ def pooled(pool: Pool, x: Sequence) -> Tensor:
             return total / torch.where(count > 0, count, torch.ones_like(count)).to(total.dtype)
         case _:
             assert_never(pool)
+
+
+def _language_model(part: LanguageModelHead, scope: Scope, x: Tensor) -> Tensor:
+    """cap(out_scale * projection(project(in_scale * x))), without a padded vocabulary's rows."""
+    if part.in_scale is not None:
+        x = part.in_scale.value * x
+    if part.project is not None:
+        x = scope.linear(part.project, x)
+    logits = _projected(part.projection, scope, x)
+    if part.out_scale is not None:
+        logits = part.out_scale.value * logits
+    if part.softcap is not None:
+        logits = capped(logits, part.softcap.value)
+    return logits if part.vocab_size is None else logits[..., : part.vocab_size.value]
 
 
 def _projected(part: Tied | Linear, scope: Scope, x: Tensor) -> Tensor:

@@ -33,14 +33,20 @@ def initial_moments(model: Model) -> dict[str, Moments]:
     shapes = {parameter.path: parameter.shape for parameter in parameters(model)}
     found = {}
     for parameter in parameters(model):
-        beside = parameter.path.removesuffix("bias") + "weight"
-        shape = parameter.shape if len(parameter.shape) > 1 else shapes.get(beside, parameter.shape)
+        shape = shapes.get(_weight_beside(parameter.path), parameter.shape)
         found[parameter.path] = moments(parameter.init, shape)
     return found
 
 
+def _weight_beside(path: str) -> str:
+    """The matrix that a bias belongs to; a stack of matrices has the bias's name without _bias."""
+    if path.endswith("_bias"):
+        return path.removesuffix("_bias")
+    return path.removesuffix("bias") + "weight" if path.endswith(".bias") else path
+
+
 def moments(init: Init, shape: tuple[int, ...]) -> Moments:
-    """The moments of a matrix [outputs, inputs], or of the bias beside it."""
+    """The moments of matrices [..., outputs, inputs], or of the bias beside them."""
     match init:
         case Normal(std, depth):
             spread = std.value if depth is None else std.value / math.sqrt(2 * depth.value)
@@ -48,7 +54,7 @@ def moments(init: Init, shape: tuple[int, ...]) -> Moments:
         case StandardNormal():
             return Moments(0.0, 1.0, math.inf)
         case XavierUniform():
-            return _uniform(math.sqrt(6 / (shape[0] + shape[-1])))
+            return _uniform(math.sqrt(6 / (shape[-2] + shape[-1])))
         case FanInUniform():
             return _uniform(1 / math.sqrt(shape[-1]))
         case Fill(value):

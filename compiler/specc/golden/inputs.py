@@ -13,7 +13,10 @@ from specc.ir.model import Kind, Model
 
 @dataclass(frozen=True)
 class Inputs:
-    """Ids [B, T] int64, masks [B, T] bool (True = a real token), features [B, T, D]."""
+    """Ids [B, T] int64, masks [B, T] bool (True = a real token), features [B, T, D].
+
+    `capacity` is what the cache has room for, when the call is one with a cache.
+    """
 
     tokens: Tensor | None = None
     token_mask: Tensor | None = None
@@ -26,6 +29,7 @@ class Inputs:
     memory: Tensor | None = None
     memory_mask: Tensor | None = None
     attention_layers: tuple[int, ...] = ()
+    capacity: int | None = None
 
 
 def wanted(kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -47,7 +51,7 @@ def check_inputs(model: Model, inputs: Inputs) -> None:
     """ValueError where an input is missing or not read, or a mask has another shape or type."""
     needed, optional = wanted(model.kind)
     given = {f.name: getattr(inputs, f.name) for f in fields(inputs)}
-    del given["attention_layers"]
+    del given["attention_layers"], given["capacity"]
     for name, value in given.items():
         if value is None and name in needed:
             raise ValueError(f"the model needs {name}")
@@ -63,6 +67,16 @@ def check_inputs(model: Model, inputs: Inputs) -> None:
             raise ValueError(
                 f"{mask_name} is {tuple(mask.shape)}, but {value_name} is {tuple(value.shape[:2])}"
             )
+
+
+def check_capacity(model: Model, capacity: int | None, length: int) -> None:
+    """ValueError for a cache that the model does not have, or that has no room for the tokens."""
+    if capacity is None:
+        return
+    if not model.cache:
+        raise ValueError("the model has no cache, so no capacity")
+    if capacity < length:
+        raise ValueError(f"{length} tokens, but the cache has room for {capacity}")
 
 
 def needed_tensor(value: Tensor | None, name: str) -> Tensor:

@@ -13,8 +13,13 @@ from specc.ir.layers import Cast, LayerNorm, Norm, NormWeight, RmsNorm
 
 
 def norm(part: Norm, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
-    """The norm of x [..., width]; `weight` and `bias` [width] where the part has them."""
+    """The norm of x [..., width]; `weight` and `bias` [width] where the part has them.
+
+    Of gains that each head has for itself, [heads, width], x is [..., heads, length, width].
+    """
     _check(part, x, weight, bias)
+    if part.heads is not None:
+        weight, bias = (None if w is None else w[:, None, :] for w in (weight, bias))
     match part:
         case LayerNorm():
             return _layer_norm(part, x, weight, bias)
@@ -89,14 +94,17 @@ def _given(weight: Tensor | None) -> Tensor:
 
 def _check(part: Norm, x: Tensor, weight: Tensor | None, bias: Tensor | None) -> None:
     width = part.width.value
+    shape = (width,) if part.heads is None else (part.heads.value, width)
     if x.shape[-1] != width:
         raise ValueError(f"{part.name} norms {width} features, got {x.shape[-1]}")
     takes_bias = isinstance(part, LayerNorm) and part.bias
+    if part.heads is not None and x.shape[-3] != part.heads.value:
+        raise ValueError(f"{part.name} norms {part.heads.value} heads, got {x.shape[-3]}")
     for label, value, is_taken in (
         ("weight", weight, part.weight is not NormWeight.NONE),
         ("bias", bias, takes_bias),
     ):
         if (value is not None) != is_taken:
             raise ValueError(f"{part.name}.{label} is {'missing' if is_taken else 'not wanted'}")
-        if value is not None and tuple(value.shape) != (width,):
-            raise ValueError(f"{part.name}.{label} has shape {tuple(value.shape)}, not {(width,)}")
+        if value is not None and tuple(value.shape) != shape:
+            raise ValueError(f"{part.name}.{label} has shape {tuple(value.shape)}, not {shape}")

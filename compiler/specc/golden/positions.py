@@ -5,19 +5,16 @@ Tables are computed in float64 and rounded once.
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
+from specc.golden.frequencies import Turns, turns
 from specc.ir.exhaustive import assert_never
 from specc.ir.positions import (
-    LinearScaling,
-    Llama3Scaling,
     PositionIndex,
     Rotary,
     RotaryLayout,
-    RotaryScaling,
+    RotarySlice,
     SinusoidFrequency,
     SinusoidLayout,
 )
@@ -34,8 +31,17 @@ def positions(index: PositionIndex, batch: int, length: int, real: Tensor | None
                 return columns
             before = torch.cumsum(real.to(torch.int64), -1) - 1
             return torch.where(before < 0, torch.zeros_like(before), before)
+        case PositionIndex.IDS:
+            raise ValueError("ids are counted where they are read, by learned positions only")
         case _:
             assert_never(index)
+
+
+def id_positions(ids: Tensor, pad_id: int) -> Tensor:
+    """[B, T] integers: how many ids before it are not the padding id; -1 for a padding id."""
+    counts = ids != pad_id
+    before = torch.cumsum(counts.to(torch.int64), -1) - 1
+    return torch.where(counts, before, torch.full_like(before, -1))
 
 
 def sinusoids(
@@ -73,36 +79,6 @@ def sinusoid_frequency(k: int, width: int, frequency: SinusoidFrequency) -> floa
             assert_never(frequency)
 
 
-def rotary_frequencies(
-    rotary_dim: int, theta: float, scaling: RotaryScaling | None = None
-) -> list[float]:
-    """theta^(-2k/rotary_dim) for each pair k, scaled (Su et al. 2021)."""
-    plain = [theta ** (-2 * k / rotary_dim) for k in range(rotary_dim // 2)]
-    match scaling:
-        case None:
-            return plain
-        case LinearScaling(factor):
-            return [f / factor.value for f in plain]
-        case Llama3Scaling():
-            return [llama3_frequency(f, scaling) for f in plain]
-        case _:
-            assert_never(scaling)
-
-
-def llama3_frequency(frequency: float, scaling: Llama3Scaling) -> float:
-    """Waves beyond original/low slowed by factor, below original/high kept, between a blend."""
-    wavelength = 2 * math.pi / frequency
-    original = scaling.original_max_seq_len.value
-    low, high = scaling.low_freq_factor.value, scaling.high_freq_factor.value
-    slow = frequency / scaling.factor.value
-    if wavelength > original / low:
-        return slow
-    if wavelength < original / high:
-        return frequency
-    share = (original / wavelength - low) / (high - low)
-    return (1 - share) * slow + share * frequency
-
-
 def rotary_pairs(layout: RotaryLayout, rotary_dim: int) -> tuple[list[int], list[int]]:
     """The features that turn together: pair k is (first[k], second[k])."""
     half = rotary_dim // 2
@@ -115,23 +91,34 @@ def rotary_pairs(layout: RotaryLayout, rotary_dim: int) -> tuple[list[int], list
             assert_never(layout)
 
 
-def rotate(x: Tensor, places: Tensor, frequencies: list[float], layout: RotaryLayout) -> Tensor:
+def rotate(x: Tensor, places: Tensor, made: Turns, layout: RotaryLayout) -> Tensor:
     """Turn each pair of x [..., T, E] by places [..., T] * its frequency; the rest passes."""
-    first, second = rotary_pairs(layout, 2 * len(frequencies))
-    turns = torch.tensor(frequencies, dtype=torch.float64)
-    angles = places.to(torch.float64)[..., None] * turns
-    cos, sin = torch.cos(angles).to(x.dtype), torch.sin(angles).to(x.dtype)
+    first, second = rotary_pairs(layout, 2 * len(made.frequencies))
+    angles = places.to(torch.float64)[..., None] * torch.tensor(
+        made.frequencies, dtype=torch.float64
+    )
+    cos, sin = (made.gain * torch.cos(angles)).to(x.dtype), (made.gain * torch.sin(angles)).to(
+        x.dtype
+    )
     a, b = x[..., first], x[..., second]
-    rest = list(range(2 * len(frequencies), x.shape[-1]))
+    rest = list(range(2 * len(made.frequencies), x.shape[-1]))
     shuffled = torch.cat([a * cos - b * sin, b * cos + a * sin, x[..., rest]], -1)
     order = first + second + rest
     return shuffled[..., [order.index(i) for i in range(x.shape[-1])]]
 
 
-def turn(part: Rotary, x: Tensor, places: Tensor) -> Tensor:
-    """Rotary on x [B, heads, T, E] whose tokens stand at places [B, T]."""
-    frequencies = rotary_frequencies(part.rotary_dim.value, part.theta.value, part.scaling)
-    return rotate(x, places[:, None, :], frequencies, part.layout)
+def turn(part: Rotary, x: Tensor, places: Tensor, extent: int) -> Tensor:
+    """Rotary on x [B, heads, T, E] whose tokens stand at places [B, T] of a call of that extent."""
+    made = turns(part, extent)
+    match part.slice:
+        case RotarySlice.FIRST:
+            before = 0
+        case RotarySlice.LAST:
+            before = x.shape[-1] - 2 * len(made.frequencies)
+        case _:
+            assert_never(part.slice)
+    turned = rotate(x[..., before:], places[:, None, :], made, part.layout)
+    return torch.cat([x[..., :before], turned], -1)
 
 
 def alibi_slopes(n_heads: int) -> list[float]:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from specc.golden.attention import Sequence
 from specc.golden.heads import head
-from specc.golden.inputs import Inputs, check_inputs, needed_tensor
+from specc.golden.inputs import Inputs, check_capacity, check_inputs, needed_tensor
+from specc.golden.products import Sequence
 from specc.golden.scope import Scope
 from specc.golden.stacks import stack, token_features
 from specc.ir.attention import Attention
@@ -63,7 +63,10 @@ def run(
 
 
 def check_weights(model: Model, weights: Mapping[str, Tensor]) -> torch.dtype:
-    """The one dtype of the weights; ValueError where a name, a shape or a dtype does not fit."""
+    """The one dtype of the weights; ValueError where a name, a shape or a dtype does not fit.
+
+    Buffers that are not trained, such as a selection bias, are weights too.
+    """
     shapes = {parameter.path: parameter.shape for parameter in parameters(model)}
     for path in shapes:
         if path not in weights:
@@ -95,21 +98,26 @@ def _last_features(model: Model, scope: Scope, inputs: Inputs, dtype: torch.dtyp
     match model.kind:
         case Kind.DECODER | Kind.ENCODER:
             tokens = needed_tensor(inputs.tokens, "tokens")
+            check_capacity(model, inputs.capacity, tokens.shape[1])
             (only,) = model.stacks
             x = _embedded(only, scope, tokens, inputs.token_mask, inputs.token_types)
-            return Sequence(stack(only, scope, x, None), x.real)
+            x = replace(x, capacity=inputs.capacity)
+            return replace(x, features=stack(only, scope, x, None))
         case Kind.ENCODER_DECODER:
             encoder, decoder = model.stack("encoder"), model.stack("decoder")
             source = needed_tensor(inputs.source, "source")
             x = _embedded(encoder, scope, source, inputs.source_mask, None)
-            memory = Sequence(stack(encoder, scope, x, None), x.real)
+            memory = replace(x, features=stack(encoder, scope, x, None))
             target = needed_tensor(inputs.target, "target")
+            check_capacity(model, inputs.capacity, target.shape[1])
             y = _embedded(decoder, scope, target, inputs.target_mask, None)
-            return Sequence(stack(decoder, scope, y, memory), y.real)
+            y = replace(y, capacity=inputs.capacity)
+            return replace(y, features=stack(decoder, scope, y, memory))
         case Kind.FEATURES:
             (only,) = model.stacks
             queries = needed_tensor(inputs.queries, "queries").to(dtype)
             rows = needed_tensor(inputs.memory, "memory").to(dtype)
+            check_capacity(model, inputs.capacity, queries.shape[1])
             memory = Sequence(rows, inputs.memory_mask)
             return Sequence(stack(only, scope, Sequence(queries, None), memory), None)
         case _:

@@ -19,6 +19,7 @@ class Scope:
     trace: dict[str, Tensor]
     dropped: DropoutSite | None
     path: str = ""
+    layer: int = 1  # the number of the layer that the path lies in, from 1
 
     def inside(self, name: str) -> Scope:
         """The scope of a module below this one."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from specc.ir.attention import Attention
-from specc.ir.block import Block, Residual, Sublayer, Wiring
+from specc.ir.block import Block, LayerScale, Residual, Sublayer, Wiring
 from specc.ir.feed_forward import FeedForward
+from specc.ir.init import Fill
 from specc.ir.layers import Norm
-from specc.ir.sizes import Size, width
+from specc.ir.sizes import Constant, Size, width
 from specc.lower import attention, norms
 from specc.lower.context import Context
 from specc.lower.feed_forward import feed_forward
@@ -30,6 +31,9 @@ _PLACEMENTS = {
     "sandwich": _Slots(pre=True, post=True, out=False),
     "post_sublayer": _Slots(pre=False, post=True, out=False),
 }
+
+
+_NO_SLOTS = _Slots(pre=False, post=False, out=False)
 
 
 def block(context: Context, layer: schema.Layer, depth: Size) -> Block:
@@ -54,7 +58,8 @@ def _body(context: Context, layer: schema.Layer, name: str, depth: Size) -> Atte
 def _sublayer(
     context: Context, layer: schema.Layer, name: str, body: Attention | FeedForward
 ) -> Sublayer:
-    slots = _PLACEMENTS[layer.block.norm_placement]
+    skipped = name in layer.block.skip_norms
+    slots = _NO_SLOTS if skipped else _PLACEMENTS[layer.block.norm_placement]
     eps = norms.layer_eps(context, layer.norm)
 
     def slot(filled: bool, attribute: str) -> Norm | None:
@@ -66,7 +71,20 @@ def _sublayer(
         pre=slot(slots.pre, "norm" if layer.block.shared_norm else f"{name}_norm"),
         post=slot(slots.post, f"{name}_post_norm" if slots.pre else f"{name}_norm"),
         out=slot(slots.out, f"{name}_norm"),
-        residual=Residual.RAW,
-        multiplier=None,
-        layer_scale=None,
+        residual=Residual(layer.block.residual),
+        multiplier=_multiplier(context, layer.block),
+        layer_scale=_layer_scale(context, layer.block, name),
     )
+
+
+def _multiplier(context: Context, node: schema.Block) -> Constant | None:
+    if node.residual_multiplier is None:
+        return None
+    path = ("block", "residual_multiplier")
+    return context.constant("residual_multiplier", node.residual_multiplier, path)
+
+
+def _layer_scale(context: Context, node: schema.Block, name: str) -> LayerScale | None:
+    if node.layer_scale is None:
+        return None
+    return LayerScale(f"{name}_scale", width(context.d_model), Fill(node.layer_scale))

@@ -14,11 +14,11 @@ from specc.ir.heads import (
     Tied,
 )
 from specc.ir.layers import Activation, Linear
-from specc.ir.sizes import Size, Width, width
+from specc.ir.sizes import Constant, Size, Width, width
 from specc.lower import init, norms
 from specc.lower.context import Context
+from specc.lower.embeddings import embedding_width, table_rows, token_embedding
 from specc.lower.names import RelativePath
-from specc.lower.stacks import token_embedding
 from specc.spec import schema
 
 
@@ -53,15 +53,7 @@ def head(context: Context, index: int) -> Head:
     path: RelativePath = ("head",) if len(spec.heads) == 1 else ("head", index)
     match node:
         case schema.LanguageModelHead():
-            return LanguageModelHead(
-                output_name=output_name(node),
-                project=None,
-                projection=_projection(context, node, "head", "head_bias"),
-                in_scale=None,
-                out_scale=None,
-                softcap=None,
-                vocab_size=None,
-            )
+            return _language_model(context, node, path)
         case schema.MaskedLanguageModelHead():
             return _masked_language_model(context, node, path)
         case schema.ClassifierHead():
@@ -70,6 +62,34 @@ def head(context: Context, index: int) -> Head:
             return FeaturesHead(output_name(node))
         case _:
             assert_never(node)
+
+
+def _language_model(
+    context: Context, node: schema.LanguageModelHead, path: RelativePath
+) -> LanguageModelHead:
+    root = context.at_root()
+
+    def constant(name: str, field: str, value: float | None) -> Constant | None:
+        return None if value is None else root.constant(name, value, (*path, field))
+
+    padded = table_rows(context) != context.vocab_size
+    return LanguageModelHead(
+        output_name=output_name(node),
+        project=_to_embedding(context) if node.tied else None,
+        projection=_projection(context, node, "head", "head_bias"),
+        in_scale=constant("head_in_multiplier", "in_multiplier", node.in_multiplier),
+        out_scale=constant("head_out_multiplier", "out_multiplier", node.out_multiplier),
+        softcap=constant("logit_softcap", "softcap", node.softcap),
+        vocab_size=context.vocab_size if padded else None,
+    )
+
+
+def _to_embedding(context: Context) -> Linear | None:
+    """What takes features to a narrower embedding's width before its matrix is used."""
+    narrow = embedding_width(context)
+    if narrow == context.d_model:
+        return None
+    return _linear(context, "head_proj", narrow, False)
 
 
 def _linear(context: Context, name: str, outputs: Size, has_bias: bool) -> Linear:
@@ -91,7 +111,7 @@ def _projection(
 ) -> Tied | Linear:
     if node.tied:
         return Tied(token_embedding(context), bias_name if node.bias else None)
-    return _linear(context, linear_name, context.vocab_size, node.bias)
+    return _linear(context, linear_name, table_rows(context), node.bias)
 
 
 def _masked_language_model(

@@ -22,6 +22,7 @@ from specc.ir.positions import (
 from specc.ir.sizes import Size
 from specc.lower import derived, init
 from specc.lower.context import Context
+from specc.lower.embeddings import width_at
 from specc.lower.names import RelativePath, Request
 from specc.spec import schema
 
@@ -55,7 +56,7 @@ def _sinusoidal(context: Context, node: schema.Sinusoidal) -> Sinusoidal:
     return Sinusoidal(
         name=f"{prefix}position",
         size=context.max_seq_len,
-        width=context.d_model,
+        width=width_at(context, "position"),
         layout=SinusoidLayout(node.layout),
         frequency=SinusoidFrequency(node.frequency),
         index=PositionIndex(node.index),
@@ -66,7 +67,7 @@ def _learned(context: Context, node: schema.Learned) -> LearnedPosition:
     return LearnedPosition(
         name=f"{context.stack_prefix()}position_embedding",
         size=context.max_seq_len,
-        width=context.d_model,
+        width=width_at(context, "position"),
         offset=node.offset,
         index=PositionIndex(node.index),
         pad_id=None,

@@ -7,18 +7,22 @@ from specc.ir.block import (
     EmbeddingScale,
     FeatureInput,
     LayerType,
+    ProjectAt,
+    Projection,
     Segment,
     Stack,
     TokenInput,
 )
 from specc.ir.exhaustive import assert_never
-from specc.ir.layers import DropoutSite, Norm
+from specc.ir.layers import DropoutSite, Linear, Norm
 from specc.ir.sizes import Constant, Size, width
 from specc.lower import init, norms
 from specc.lower.block import block
 from specc.lower.context import Context
 from specc.lower.dropout import dropout
+from specc.lower.embeddings import embedding_of, embedding_width, token_embedding, width_at
 from specc.lower.positions import input_position
+from specc.lower.segments import Run, runs
 from specc.spec import schema
 
 
@@ -26,8 +30,8 @@ def stack(context: Context, node: schema.Stack) -> Stack:
     """One stack, `context` standing outside it."""
     context = context.inside(stack=node.name)
     depth = _depth(context, node)
-    pattern = _period(node.pattern)
-    names = list(dict.fromkeys(pattern))
+    found = runs(node.pattern, node.n_layers)
+    names = list(dict.fromkeys(name for run in found for name in run.cycle))
     entry = _input(context, node)
     layer_types = tuple(
         LayerType(
@@ -41,7 +45,10 @@ def stack(context: Context, node: schema.Stack) -> Stack:
         layers_name=f"{context.stack_prefix()}layers",
         input=entry,
         layer_types=layer_types,
-        segments=(Segment(tuple(names.index(name) for name in pattern), depth),),
+        segments=tuple(
+            Segment(tuple(names.index(name) for name in run.cycle), size)
+            for run, size in zip(found, _counts(context, found, depth), strict=True)
+        ),
         final_norm=_final_norm(context, node),
     )
 
@@ -51,29 +58,35 @@ def _depth(context: Context, node: schema.Stack) -> Size:
     return context.size(name, node.n_layers, "L", ("n_layers",))
 
 
-def _period(pattern: tuple[str, ...]) -> tuple[str, ...]:
-    """The shortest cycle that gives the same pattern: (a, b, a, b) is (a, b)."""
-    for length in range(1, len(pattern)):
-        repeats, rest = divmod(len(pattern), length)
-        if rest == 0 and pattern == pattern[:length] * repeats:
-            return pattern[:length]
-    return pattern
-
-
-def token_embedding(context: Context) -> Embedding:
-    """The table that the tokens of this stack read."""
-    shared = not context.has_two_stacks or _embedding(context.spec).shared
-    own_name = "source_embedding" if context.scope.stack == "encoder" else "target_embedding"
-    return Embedding(
-        name="embedding" if shared else own_name,
-        rows=context.vocab_size,
-        width=context.d_model,
-        init=init.table(context),
+def _counts(context: Context, found: tuple[Run, ...], depth: Size) -> tuple[Size, ...]:
+    """The number of layers of each run, in `Config` by what the run is made of."""
+    if len(found) == 1:
+        return (depth,)
+    words = ["_".join(dict.fromkeys(run.cycle)) for run in found]
+    names = [
+        word if words.count(word) == 1 else f"{word}_{words[: i + 1].count(word)}"
+        for i, word in enumerate(words)
+    ]
+    return tuple(
+        context.size(f"n_{context.stack_prefix()}{name}_layers", run.count, "L", ())
+        for name, run in zip(names, found, strict=True)
     )
 
 
-def _embedding(spec: schema.Spec) -> schema.Embedding:
-    return spec.embedding or schema.Embedding()
+def _project(context: Context) -> Projection | None:
+    node = embedding_of(context.spec)
+    if node.width is None:
+        return None
+    part = node.project or schema.EmbeddingProjection()
+    linear = Linear(
+        name="embedding_proj",
+        inputs=width(embedding_width(context)),
+        outputs=width(context.d_model),
+        bias=part.bias,
+        init=init.matrix(context),
+        bias_init=init.bias(context),
+    )
+    return Projection(linear, ProjectAt(part.at))
 
 
 def _input(context: Context, node: schema.Stack) -> TokenInput | FeatureInput:
@@ -84,14 +97,14 @@ def _input(context: Context, node: schema.Stack) -> TokenInput | FeatureInput:
         scale=_scale(context),
         types=_types(context),
         position=input_position(context, node),
-        project=None,
+        project=_project(context),
         norm=_embedding_norm(context),
         dropout=dropout(context, DropoutSite.EMBEDDING, "dropout"),
     )
 
 
 def _scale(context: Context) -> EmbeddingScale | Constant:
-    scale = _embedding(context.spec).scale
+    scale = embedding_of(context.spec).scale
     match scale:
         case "one":
             return EmbeddingScale.ONE
@@ -104,20 +117,21 @@ def _scale(context: Context) -> EmbeddingScale | Constant:
 
 
 def _types(context: Context) -> Embedding | None:
-    n_types = _embedding(context.spec).types
+    n_types = embedding_of(context.spec).types
     if n_types is None:
         return None
     rows = context.at_root().size("n_types", n_types, "n_types", ("embedding", "types"))
-    return Embedding("type_embedding", rows, context.d_model, init.table(context))
+    return Embedding("type_embedding", rows, width_at(context, "position"), init.table(context))
 
 
 def _embedding_norm(context: Context) -> Norm | None:
-    node = _embedding(context.spec).norm
+    node = embedding_of(context.spec).norm
     if node is None:
         return None
     path = ("embedding", "norm", "eps")
     eps = norms.role_eps(context.at_root(), "embedding", node.eps, path)
-    return norms.norm(node, f"{context.stack_prefix()}embedding_norm", width(context.d_model), eps)
+    name = f"{context.stack_prefix()}embedding_norm"
+    return norms.norm(node, name, width(width_at(context, "norm")), eps)
 
 
 def _final_norm(context: Context, node: schema.Stack) -> Norm | None:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from specc.ir.attention import Attention, AttentionSource
-from specc.ir.block import Block, Sublayer, Wiring
+from specc.ir.block import Block, Residual, Sublayer, Wiring
+from specc.ir.init import Fill
 from specc.render.citations import Citations
 from specc.render.classes import PartClass
-from specc.render.code import Scope
+from specc.render.code import Scope, literal
 from specc.render.engine import section
 from specc.render.norms import NormTable
 from specc.render.views import ViewText
@@ -71,6 +72,11 @@ def block_section(
         summary=_summary(block),
         init_parameters=("self", "config: Config", *cls.parameters),
         init=_init(cls, norms, construct, cite),
+        fills=[
+            f"nn.init.constant_(self.{s.layer_scale.name}, {literal(s.layer_scale.init.value)})"
+            for s in block.sublayers
+            if s.layer_scale is not None and isinstance(s.layer_scale.init, Fill)
+        ],
         parameters=shape.parameters,
         returns="tuple[Tensor, Tensor | None]" if shape.gives_weights else "Tensor",
         forward=cited + (_parallel(block, shape) if parallel else _sequential(block, shape)),
@@ -87,6 +93,12 @@ def _init(
         found += [f"self.{norm.name} = {norms.code(norm, cls.scope)}" for norm in before]
         found.append(f"self.{sublayer.name} = {construct(sublayer, cls.scope)}")
         found += [f"self.{norm.name} = {norms.code(norm, cls.scope)}" for norm in after]
+        if sublayer.layer_scale is not None:
+            size = cls.scope.width(sublayer.layer_scale.width)
+            name = sublayer.layer_scale.name
+            found.append(f"self.{name} = nn.Parameter(torch.empty({size}))")
+        if sublayer.multiplier is not None:
+            found.append(f"self.residual_multiplier = {cls.scope.number(sublayer.multiplier)}")
     unique = list(dict.fromkeys(found))  # parallel sublayers may share one norm
     return [line for line in cite.at("norm").splitlines() if line] + unique
 
@@ -113,18 +125,30 @@ def _gives_weights(sublayer: Sublayer) -> bool:
     return isinstance(sublayer.body, Attention) and sublayer.body.gives_weights
 
 
+def _scaled(sublayer: Sublayer, added: str) -> str:
+    """What is added, through its norm and times its gains."""
+    if sublayer.post:
+        added = f"self.{sublayer.post.name}({added})"
+    if sublayer.layer_scale is not None:
+        added = f"self.{sublayer.layer_scale.name} * {added}"
+    if sublayer.multiplier is not None:
+        added = f"self.residual_multiplier * {added}"
+    return added
+
+
 def _sequential(block: Block, shape: BlockShape) -> list[str]:
     found: list[str] = []
     last = len(block.sublayers) - 1
     for i, sublayer in enumerate(block.sublayers):
         value = f"self.{sublayer.pre.name}(x)" if sublayer.pre else "x"
+        if sublayer.residual is Residual.NORMED:
+            found.append(f"x = {value}  # the stream itself is normed")
+            value = "x"
         added = _call(sublayer, value, shape)
         if _gives_weights(sublayer):
             found.append(f"attended, weights = {added}")
             added = "attended"
-        if sublayer.post:
-            added = f"self.{sublayer.post.name}({added})"
-        total = f"x + {added}"
+        total = f"x + {_scaled(sublayer, added)}"
         if sublayer.out:
             total = f"self.{sublayer.out.name}({total})"
         if i < last:
@@ -147,7 +171,7 @@ def _parallel(block: Block, shape: BlockShape) -> list[str]:
         if _gives_weights(sublayer):
             found.append(f"attended, weights = {added}")
             added = "attended"
-        terms.append(f"self.{sublayer.post.name}({added})" if sublayer.post else added)
+        terms.append(_scaled(sublayer, added))
     total = " + ".join(terms)
     return [*found, f"return {total}, weights" if shape.gives_weights else f"return {total}"]
 

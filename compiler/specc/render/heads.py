@@ -103,6 +103,36 @@ class HeadText:
             raise TypeError("a head without a pooler")
         return activate(self.head.pooler.activation, f"self.{self.head.pooler.dense.name}(pooled)")
 
+    @property
+    def logits(self) -> str:
+        """What a language model makes of its features, all multipliers included."""
+        head = self.language_model
+        value = self.x
+        if head.in_scale is not None:
+            value = f"{value} * self.config.{head.in_scale.name}"
+        if head.project is not None:
+            value = f"self.{head.project.name}({value})"
+        value = self.vocabulary(value)
+        if head.vocab_size is not None:
+            value = f"{value}[..., : self.config.{head.vocab_size.name}]"
+        if head.out_scale is not None:
+            value = f"{value} * self.config.{head.out_scale.name}"
+        return value
+
+    @property
+    def language_model(self) -> LanguageModelHead:
+        if not isinstance(self.head, LanguageModelHead):
+            raise TypeError("a head that is no language model")
+        return self.head
+
+    @property
+    def capped(self) -> str:
+        """The softcap of the logits."""
+        cap = (
+            f"self.config.{self.language_model.softcap.name}" if self.language_model.softcap else ""
+        )
+        return f"{cap} * torch.tanh(logits / {cap})"
+
     def vocabulary(self, value: str) -> str:
         """The logits of a value."""
         match self.projection:
@@ -120,7 +150,7 @@ class HeadText:
         """The output itself."""
         match self.head:
             case LanguageModelHead():
-                return self.vocabulary(self.x)
+                return self.capped if self.head.softcap else self.logits
             case MaskedLanguageModelHead():
                 return self.vocabulary("transformed")
             case ClassifierHead():

@@ -56,7 +56,7 @@ class Forward:
     heads: list[HeadText]
     attention_weights: bool
     max_seq_len: str | None  # the name of the limit in `Config`, if positions have one
-    counts: Sequence[str]  # the names of the numbers of layers, stack by stack
+    layers_name: str  # the attribute of the last stack's layers
 
     @property
     def returns(self) -> str:
@@ -81,7 +81,7 @@ class Forward:
     def _check_wanted(self) -> list[str]:
         if not self.attention_weights:
             return []
-        return [f"check_layers(attention_layers, self.config.{self.counts[-1]})"]
+        return [f"check_layers(attention_layers, len(self.{self.layers_name}))"]
 
     def _one_stack(self) -> Method:
         stack = self.stacks[0]

@@ -143,7 +143,12 @@ class FilePlan:
             for cls in table.classes
             if isinstance(cls.part.qk_norm, QkL2Norm) and cls.part.qk_norm.temperature
         ]
-        return [*self.norms.class_names, *self.positions.class_names, *attention]
+        blocks = [
+            cls.name
+            for cls in self.blocks.classes
+            if any(sublayer.layer_scale is not None for sublayer in cls.part.sublayers)
+        ]
+        return [*self.norms.class_names, *self.positions.class_names, *attention, *blocks]
 
 
 def model_sections(plan: FilePlan) -> list[str]:
@@ -158,7 +163,7 @@ def model_sections(plan: FilePlan) -> list[str]:
         heads,
         model.attention_weights,
         _limit(model),
-        [p.count for p in patterns],
+        model.stacks[-1].layers_name,
     )
     init = [line for stack in stacks for line in lines("model/stack", "init", stack)]
     init = list(dict.fromkeys(init)) + [line for head in heads for line in head.init()]
@@ -166,7 +171,7 @@ def model_sections(plan: FilePlan) -> list[str]:
     reset = plan.cite.at("init").splitlines() + reset_lines(model, plan.resetting(), fills)
     cache = _new_cache(model, patterns)
     methods = [*cache, *forward.methods()]
-    found = [p.section(()) for p in patterns if not p.is_uniform]
+    found = [text for pattern in patterns for text in pattern.sections()]
     if forward.returns == "Output":
         found.append(section("model/output", fields=_output_fields(heads, model, stacks[-1])))
     main = section(
@@ -190,8 +195,7 @@ def _stack_texts(plan: FilePlan, patterns: list[Pattern]) -> list[StackText]:
             plan.views.get(stack.name),
             plan.norms,
             tables,
-            pattern.code,
-            pattern.views_name,
+            pattern,
             model.cache,
             "visible_source" if stack is not model.stacks[-1] else "visible_tokens",
             plan.cite,

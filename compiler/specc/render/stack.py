@@ -7,15 +7,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from specc.ir.attention import Attention, AttentionSource
-from specc.ir.block import EmbeddingScale, FeatureInput, Stack, TokenInput
-from specc.ir.layers import Norm
+from specc.ir.block import EmbeddingScale, FeatureInput, ProjectAt, Stack, TokenInput
+from specc.ir.layers import Linear, Norm
 from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
 from specc.ir.sizes import Constant, Size
-from specc.ir.views import View, views
+from specc.ir.views import View, view_of, views
 from specc.render.block import block_shape
 from specc.render.citations import Citations
 from specc.render.code import Scope
 from specc.render.engine import lines
+from specc.render.feed_forward import linear_code
+from specc.render.layers import Pattern
 from specc.render.norms import NormTable
 from specc.render.views import ViewText
 
@@ -56,8 +58,7 @@ class StackText:
     view: ViewText | None
     norms: NormTable
     tables: Tables
-    layers: str
-    views_name: str
+    pattern: Pattern
     any_cached: bool  # whether `token_positions` takes a start, for some stack of the file
     visible: str  # the function that makes the mask
     cite: Citations
@@ -66,6 +67,24 @@ class StackText:
 
     def number(self, number: Size | Constant) -> str:
         return self.scope.number(number)
+
+    def linear(self, linear: Linear) -> str:
+        return linear_code(linear, self.scope)
+
+    def _projects(self, at: ProjectAt) -> bool:
+        return self.input.project is not None and self.input.project.at is at
+
+    @property
+    def projects_first(self) -> bool:
+        return self._projects(ProjectAt.BEFORE_POSITION)
+
+    @property
+    def projects_second(self) -> bool:
+        return self._projects(ProjectAt.BEFORE_NORM)
+
+    @property
+    def projects_last(self) -> bool:
+        return self._projects(ProjectAt.AFTER_NORM)
 
     def norm(self, norm: Norm) -> str:
         return self.norms.code(norm, self.scope)
@@ -242,14 +261,22 @@ class StackText:
         return self.view is not None and self.view.type_name is not None
 
     @property
-    def view_variable(self) -> str:
-        return "view" if len(self._views) == 1 else "views"
+    def view_variables(self) -> list[str]:
+        """What the views are called: `view`, or `local_view` for what layers of type local see."""
+        if len(self._views) == 1:
+            return ["view"]
+        first: dict[int, str] = {}
+        for layer in self.stack.layer_types:
+            first.setdefault(view_of(self.stack, layer) or 0, f"{layer.name}_view")
+        return [first[i] for i in range(len(self._views))]
 
     @property
-    def view_values(self) -> str:
-        """One view, or a tuple of them in the order that the pattern counts them."""
-        values = [self._view_value(view) for view in self._views]
-        return values[0] if len(values) == 1 else f"({', '.join(values)})"
+    def view_lines(self) -> list[str]:
+        """The lines that make the views."""
+        if not self.tuple_views:
+            return []
+        named = zip(self.view_variables, self._views, strict=True)
+        return [f"{name} = {self._view_value(view)}" for name, view in named]
 
     def _view_value(self, view: View) -> str:
         text = self.view
@@ -284,7 +311,7 @@ class StackText:
         """What is worked out for each layer on lines of its own, where the call would be long."""
         found = []
         if len(self._views) > 1 and self.tuple_views:
-            found.append(f"view = views[{self.views_name}[i % len({self.views_name})]]")
+            found.append(self.pattern.view_line(self.view_variables))
         many = bool(found) or self.gives_weights or self.names.tokens != "tokens"
         if self.cached and many:
             found.append("room = None if cache is None else cache.layers[i]")

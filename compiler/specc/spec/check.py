@@ -22,6 +22,7 @@ from specc.spec.shapes import (
     Options,
     Real,
     Record,
+    Run,
     Shape,
     Table,
     Text,
@@ -48,6 +49,8 @@ def check(node: Node, shape: Shape) -> Iterator[Diagnostic]:
             yield from _options(node, shape)
         case Table():
             yield from _table(node, shape)
+        case Run():
+            yield from _run(node, shape)
         case _:
             yield from _leaf(node, shape)
 
@@ -107,24 +110,23 @@ def expected(shape: Shape) -> str:
     match shape:
         case Words(words):
             return f"one of {listed(words)}"
-        case Whole():
-            return "a whole number"
-        case Real():
-            return "a number"
-        case Flag():
-            return "true or false"
-        case Text():
-            return "a text"
-        case Name():
-            return "a name"
-        case Items():
-            return "a list"
         case Constant(value):
             return str(value)
         case Options(shapes=options):
             return listed([expected(option) for option in options])
         case _:
-            return "a mapping"
+            return _EXPECTED.get(type(shape), "a mapping")
+
+
+_EXPECTED: dict[type, str] = {
+    Whole: "a whole number",
+    Real: "a number",
+    Flag: "true or false",
+    Text: "a text",
+    Name: "a name",
+    Items: "a list",
+    Run: "a layer type, or {layer type: how often}",
+}
 
 
 def _old_truth(node: Scalar) -> str | None:
@@ -250,6 +252,15 @@ def _items(node: Node, shape: Items) -> Iterator[Diagnostic]:
             if item.value in seen:
                 yield problem(item, f"{shown(item)} stands in the list twice")
             seen.add(item.value)
+
+
+def _run(node: Node, shape: Run) -> Iterator[Diagnostic]:
+    if isinstance(node, Scalar):
+        yield from _leaf(node, shape.name)
+    elif isinstance(node, Mapping) and len(node.entries) == 1:
+        yield from check(node.entries[0].value, shape.count)
+    else:
+        yield problem(node, f"must be {expected(shape)}")
 
 
 def _record(node: Node, shape: Record) -> Iterator[Diagnostic]:

@@ -23,6 +23,7 @@ from specc.spec.shapes import (
     Options,
     Real,
     Record,
+    Run,
     Shape,
     Table,
     Text,
@@ -83,6 +84,9 @@ def _leaf(shape: Leaf) -> dict[str, Any]:
             return {"type": ["string", "number", "boolean"]}
         case Constant(value):
             return {"const": value}
+        case Run(name, count):
+            often = {"type": "object", "additionalProperties": _whole(count), "maxProperties": 1}
+            return _any([_leaf(name), often])
 
 
 def _any(options: list[dict[str, Any]]) -> dict[str, Any]:

@@ -21,7 +21,9 @@ Count = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Offset = Annotated[int, Field(ge=0, le=1024)]
 Probability = Annotated[float, Field(ge=0.0, lt=1.0)]
 Positive = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
+Sublayer = Literal["attention", "cross_attention", "feed_forward"]
 StackName = Literal["encoder", "decoder"]
+FeedForwardActivation = Literal["relu", "relu_squared", "gelu_erf", "gelu_tanh", "silu"]
 
 
 class Norm(Node):
@@ -104,7 +106,11 @@ class Block(Node):
     norm_placement: Literal["pre", "post", "sandwich", "post_sublayer"]
     wiring: Literal["sequential", "parallel"] = "sequential"
     shared_norm: bool = False  # parallel only: both sublayers read one norm
-    sublayers: tuple[Literal["attention", "cross_attention", "feed_forward"], ...]
+    sublayers: tuple[Sublayer, ...]
+    skip_norms: tuple[Sublayer, ...] = ()  # sublayers whose norm slots stay empty
+    residual: Literal["raw", "normed"] = "raw"
+    residual_multiplier: Positive | None = None
+    layer_scale: Positive | None = None  # what its gains start from
 
 
 class Bias(Node):
@@ -162,13 +168,71 @@ class FeedForwardBias(Node):
     down: bool = False
 
 
-class FeedForward(Node):
-    """The position-wise part."""
+class Clamp(Node):
+    """Gate and up kept within a limit, in place of activation and product."""
 
-    kind: Literal["mlp", "glu"] = "mlp"
-    activation: Literal["relu", "relu_squared", "gelu_erf", "gelu_tanh", "silu"]
+    alpha: Positive = 1.702
+    limit: Positive = 7.0
+    up_offset: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 1.0
+
+
+class Mlp(Node):
+    """Two maps with an activation between."""
+
+    kind: Literal["mlp"]
+    activation: FeedForwardActivation
     d_ff: Count
     bias: FeedForwardBias = FeedForwardBias()
+
+
+class Glu(Node):
+    """Three maps, one of which gates another."""
+
+    kind: Literal["glu"]
+    activation: FeedForwardActivation
+    d_ff: Count
+    bias: FeedForwardBias = FeedForwardBias()
+    clamp: Clamp | None = None
+
+
+class ExpertGroups(Node):
+    """Neighbouring experts, of whose groups only the best take part in the selection."""
+
+    n_groups: Count
+    n_kept: Count
+    score: Literal["max", "top2_sum"] = "max"
+    fill: Literal["zero", "minus_infinity"] = "zero"
+
+
+class SharedExpert(Node):
+    """A gated feed-forward that every token passes."""
+
+    d_ff: Count
+    gate: Literal["none", "sigmoid"] = "none"
+
+
+class Experts(Node):
+    """Gated feed-forwards of which a router chooses a few for each token."""
+
+    kind: Literal["experts"]
+    n_experts: Annotated[int, Field(ge=2, le=2**31 - 1)]
+    top_k: Count
+    activation: FeedForwardActivation
+    d_ff: Count  # of one expert
+    bias: FeedForwardBias = FeedForwardBias()
+    clamp: Clamp | None = None
+    router_bias: bool = False
+    score: Literal["softmax", "topk_softmax", "sigmoid"] = "softmax"
+    selection_bias: bool = False
+    renormalise: bool = False
+    renorm_eps: Positive | None = None
+    scale: Positive | None = None  # of the weights of the chosen experts
+    apply: Literal["output", "input"] = "output"
+    groups: ExpertGroups | None = None
+    shared: SharedExpert | None = None
+
+
+FeedForward = Annotated[Mlp | Glu | Experts, Field(discriminator="kind")]
 
 
 class Layer(Node):
@@ -192,9 +256,19 @@ class Stack(Node):
     final_norm: Norm | None
 
 
+class EmbeddingProjection(Node):
+    """The map from a narrower embedding to the model's width."""
+
+    at: Literal["before_position", "before_norm", "after_norm"] = "before_position"
+    bias: bool = False
+
+
 class Embedding(Node):
     """How tokens become features."""
 
+    width: Count | None = None  # d_model
+    project: EmbeddingProjection | None = None  # with a width of its own
+    padded_vocab_size: Count | None = None  # rows of the tables; logits are cut to vocab_size
     scale: Literal["one", "sqrt_d_model"] | Positive = "one"
     norm: Norm | None = None
     types: Count | None = None  # token types (BERT segments)
@@ -207,6 +281,9 @@ class LanguageModelHead(Node):
     kind: Literal["language_model"]
     tied: bool = False
     bias: bool = False
+    in_multiplier: Positive | None = None  # of the features
+    out_multiplier: Positive | None = None  # of the logits
+    softcap: Positive | None = None  # softcap * tanh(logits / softcap)
 
 
 class MaskedLanguageModelHead(Node):

@@ -170,13 +170,21 @@ class Options:
 
 @dataclass(frozen=True)
 class Table:
-    """A mapping whose keys a person chooses: layer types, or ledger paths."""
+    """A mapping whose keys a person chooses: layer types, ledger paths, or places of layers."""
 
     keys: Literal["type", "path"]
     value: Shape
 
 
-Leaf = Words | Whole | Real | Flag | Text | Name | Anything | Constant
+@dataclass(frozen=True)
+class Run:
+    """A layer type, or {layer type: how often in a row}."""
+
+    name: Name = Name("type")
+    count: Whole = Whole(1, 10_000)
+
+
+Leaf = Words | Whole | Real | Flag | Text | Name | Anything | Constant | Run
 Shape = Leaf | Items | Record | Variants | Options | Table
 
 _WRITTEN = {"class_name": "class"}
@@ -271,7 +279,11 @@ def _bounds(metadata: Iterable[object]) -> tuple[float | None, float | None, boo
 
 _NORM = record_of(schema.Norm)
 _POSITION = _shape(schema.Position)
+_FEED_FORWARD = _shape(schema.FeedForward)
 _HEAD = _shape(schema.Head)
+
+
+_OVERRIDE = Record("Override", (Field("at", Whole(0, 10_000)), Field("type", Name("type"))))
 
 
 def _part_fields() -> tuple[Field, ...]:
@@ -283,7 +295,7 @@ def _part_fields() -> tuple[Field, ...]:
         Field("block", record_of(schema.Block)),
         Field("attention", attention),
         Field("cross_attention", attention),
-        Field("feed_forward", record_of(schema.FeedForward)),
+        Field("feed_forward", _FEED_FORWARD),
     )
 
 
@@ -297,7 +309,8 @@ def layer_type() -> Record:
 def layers() -> Record:
     """What `layers:` holds."""
     fields = (
-        Field("pattern", Items(Name("type"))),
+        Field("pattern", Items(Run())),
+        Field("override", Items(_OVERRIDE)),
         Field("types", Table("type", layer_type())),
     )
     return Record("Layers", fields)

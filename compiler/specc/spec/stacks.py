@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from specc.diagnostics import Diagnostic, did_you_mean, listed
 from specc.spec import shapes
 from specc.spec.check import problem
@@ -99,17 +101,40 @@ class _StackBuilder:
                 place = self._layers.mark.position
                 self._problems.append(Diagnostic(path, message, "write [a, b, ...]", place))
             return grow([next(iter(types))], Mark(None, "default", ("layers", "pattern")))
+        pattern = self._overridden(_unrolled(pattern))
         used = [item.value for item in pattern.items if isinstance(item, Scalar)]
-        for item in pattern.items:
-            if isinstance(item, Scalar) and item.value not in types:
-                hint = did_you_mean(str(item.value), types) or f"known: {listed(types, 'and')}"
-                self._problems.append(problem(item, f"no layer type '{item.value}'", hint))
+        unknown = {str(i.value): i for i in pattern.items if isinstance(i, Scalar)}
+        for name, item in unknown.items():
+            if name not in types:
+                hint = did_you_mean(name, types) or f"known: {listed(types, 'and')}"
+                self._problems.append(problem(item, f"no layer type '{name}'", hint))
         self._problems += [
             problem(node, f"the pattern never uses the layer type '{name}'")
             for name, node in types.items()
             if name not in used
         ]
         return pattern
+
+    def _overridden(self, pattern: Sequence) -> Sequence:
+        """The pattern with single layers replaced, spelled out to all layers if any is."""
+        override = self._layers.get("override")
+        count = self._count()
+        if not isinstance(override, Sequence) or not isinstance(count, Scalar):
+            return pattern
+        if not isinstance(count.value, int):
+            return pattern
+        items = [pattern.items[i % len(pattern.items)] for i in range(count.value)]
+        for each in override.items:
+            at_node = each.get("at") if isinstance(each, Mapping) else None
+            name = each.get("type") if isinstance(each, Mapping) else None
+            if not isinstance(at_node, Scalar) or not isinstance(name, Scalar):
+                self._problems.append(problem(each, "an override needs `at` and `type`"))
+            elif isinstance(at_node.value, int) and at_node.value < len(items):
+                items[at_node.value] = name
+            else:
+                message = f"there is no layer {at_node.text}: they are 0 to {len(items) - 1}"
+                self._problems.append(problem(at_node, message))
+        return replace(pattern, items=tuple(items))
 
     def _final_norm(self, first: Node) -> Node:
         placement = at(first, ("block", "norm_placement"))
@@ -125,3 +150,16 @@ class _StackBuilder:
             raise TypeError("a norm is one record")
         norm = BaseNorm(self._tree.mapping("norm"), shape, self._problems)
         return finish_norm(fill(norm.start(wanted), shape, self._problems))
+
+
+def _unrolled(pattern: Sequence) -> Sequence:
+    """`{local: 5}` as local five times."""
+    items: list[Node] = []
+    for item in pattern.items:
+        if isinstance(item, Mapping) and item.entries:
+            name, count = item.entries[0].key, item.entries[0].value
+            times = count.value if isinstance(count, Scalar) else 1
+            items += [Scalar(name, item.mark, name)] * (times if isinstance(times, int) else 1)
+        else:
+            items.append(item)
+    return replace(pattern, items=tuple(items))

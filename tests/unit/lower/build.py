@@ -14,7 +14,7 @@ from specc.spec.schema import Spec
 LAYER_NORM = {"kind": "layer", "eps": 1e-5}
 RMS_NORM = {"kind": "rms", "eps": 1e-6}
 HEADS = {"n_heads": 2}
-MLP = {"activation": "relu", "d_ff": 12}
+MLP = {"kind": "mlp", "activation": "relu", "d_ff": 12}
 
 
 def layer(sublayers=("attention", "feed_forward"), **changes: Any) -> dict[str, Any]:

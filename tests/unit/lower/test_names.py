@@ -59,7 +59,7 @@ def test_tables_that_differ_in_one_field_are_two():
 
 def test_three_types_two_values():
     types = {
-        "dense": layer(feed_forward={"activation": "relu", "d_ff": 32}, **rope(1e4)),
+        "dense": layer(feed_forward={"kind": "mlp", "activation": "relu", "d_ff": 32}, **rope(1e4)),
         "local": layer(**rope(1e4)),
         "nope": layer(),
     }
@@ -73,7 +73,7 @@ def test_three_types_two_values():
 
 
 def test_differing_stacks_carry_the_stack():
-    wide = {"activation": "relu", "d_ff": 32}
+    wide = {"kind": "mlp", "activation": "relu", "d_ff": 32}
     found = config(**encoder_decoder(encoder=stack("encoder", {"layer": layer(feed_forward=wide)})))
     assert (found["d_ff_encoder"], found["d_ff_decoder"]) == (32, 12)
     assert (found["n_encoder_layers"], found["n_decoder_layers"]) == (3, 3)

@@ -9,7 +9,8 @@ from collections.abc import Iterable
 
 from specc.diagnostics import Diagnostic, SpecError
 from specc.lower.names import Request, Settled
-from specc.lower.rules.heads import head_diagnostics
+from specc.lower.rules.experts import rule_clamp, rule_experts
+from specc.lower.rules.heads import embedding_diagnostics, head_diagnostics
 from specc.lower.rules.kinds import kind_diagnostics, memory_diagnostics, rule_memory
 from specc.lower.rules.naming import name_diagnostics
 from specc.lower.rules.norms import other_norms, rule_layer_norms
@@ -17,7 +18,7 @@ from specc.lower.rules.patterns import pattern_diagnostics
 from specc.lower.rules.places import layer_diagnostics
 from specc.lower.rules.positions import rule_position, table_diagnostics
 from specc.lower.rules.widths import rule_attention, rule_missing_parts, rule_rotary
-from specc.lower.rules.wiring import rule_sublayers, rule_wiring
+from specc.lower.rules.wiring import rule_residual, rule_sublayers, rule_wiring
 from specc.spec import schema
 
 __all__ = ["check", "check_names"]
@@ -27,8 +28,11 @@ _LAYER_RULES = (
     rule_missing_parts,
     rule_memory,
     rule_wiring,
+    rule_residual,
     rule_layer_norms,
     rule_attention,
+    rule_clamp,
+    rule_experts,
     rule_position,
     rule_rotary,
 )
@@ -39,6 +43,7 @@ _SPEC_RULES = (
     table_diagnostics,
     other_norms,
     head_diagnostics,
+    embedding_diagnostics,
 )
 
 

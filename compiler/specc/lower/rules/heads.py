@@ -19,6 +19,40 @@ def head_diagnostics(spec: schema.Spec) -> Iterator[Diagnostic]:
     yield from _twice(spec)
 
 
+def embedding_diagnostics(spec: schema.Spec) -> Iterator[Diagnostic]:
+    """What a table of its own width or height asks of the rest."""
+    node = spec.embedding
+    if node is None:
+        return
+    if node.project is not None and node.width is None:
+        yield Diagnostic(
+            ("embedding", "project"),
+            "there is nothing to project: the embedding has the model's width",
+            "give embedding.width",
+        )
+    if node.width == spec.d_model:
+        yield Diagnostic(
+            ("embedding", "width"),
+            f"embedding.width equals d_model ({spec.d_model}): no map is needed",
+            "leave it out",
+        )
+    if node.padded_vocab_size is not None and node.padded_vocab_size <= (spec.vocab_size or 0):
+        yield Diagnostic(
+            ("embedding", "padded_vocab_size"),
+            f"padded_vocab_size {node.padded_vocab_size} is not more than vocab_size"
+            f" {spec.vocab_size}",
+        )
+    for index, head in enumerate(spec.heads):
+        if isinstance(head, schema.MaskedLanguageModelHead) and (
+            node.width is not None or node.padded_vocab_size is not None
+        ):
+            yield Diagnostic(
+                (*head_path(spec, index), "kind"),
+                "a masked language model head goes with an embedding of the model's width and an "
+                "unpadded vocabulary so far",
+            )
+
+
 def head_path(spec: schema.Spec, index: int) -> SpecPath:
     """Where a person writes that head."""
     return ("head",) if len(spec.heads) == 1 else ("head", index)

@@ -11,7 +11,7 @@ from specc.lower.titles import camel_case, class_name
 from specc.spec import schema
 
 # The classes and imports that a generated file may hold; some carry a layer type's name in front.
-_PER_TYPE = ("Block", "Attention", "CrossAttention", "FeedForward")
+_PER_TYPE = ("Block", "Attention", "CrossAttention", "FeedForward", "MixtureOfExperts")
 _CLASSES = {
     *_PER_TYPE,
     *("Config", "View", "LayerCache", "Cache", "Output", "LayerNorm", "RMSNorm", "Tensor", "F"),

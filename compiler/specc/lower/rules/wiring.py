@@ -20,6 +20,32 @@ def rule_wiring(place: Place) -> Iterator[Problem]:
         )
 
 
+def rule_residual(place: Place) -> Iterator[Problem]:
+    """What a residual from the normed input, and empty norm slots, ask of the block."""
+    block = place.layer.block
+    if block.residual == "normed" and block.norm_placement not in ("pre", "sandwich"):
+        yield Problem(
+            ("block", "residual"),
+            f"residual normed adds to a normed input, and {block.norm_placement} has none",
+            "take norm_placement pre or sandwich",
+        )
+    if block.residual == "normed" and block.wiring == "parallel":
+        yield Problem(
+            ("block", "residual"), "parallel sublayers add to one stream: residual must be raw"
+        )
+    if block.residual == "normed" and block.skip_norms:
+        yield Problem(
+            ("block", "skip_norms"), "residual normed needs the norms that skip_norms leaves out"
+        )
+    for name in block.skip_norms:
+        if name not in block.sublayers:
+            yield Problem(("block", "skip_norms"), f"the block has no {name}")
+    if block.shared_norm and block.skip_norms:
+        yield Problem(
+            ("block", "skip_norms"), "a norm that both sublayers read cannot be left out for one"
+        )
+
+
 def _parallel(block: schema.Block) -> Iterator[Problem]:
     if block.norm_placement == "post":
         yield Problem(

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from specc.diagnostics import did_you_mean
 from specc.spec import shapes
-from specc.spec.docs import attention, blocks, heads, model, positions
+from specc.spec.docs import attention, blocks, experts, heads, model, positions, published
 from specc.spec.docs.doc import Doc
 
 _DOCS: dict[str, Doc] = {
@@ -23,7 +23,9 @@ _DOCS: dict[str, Doc] = {
     **attention.DOCS,
     **positions.DOCS,
     **blocks.DOCS,
+    **experts.DOCS,
     **heads.DOCS,
+    **published.DOCS,
 }
 
 
@@ -186,6 +188,7 @@ _LEAVES: dict[type, str] = {
     shapes.Name: "name",
     shapes.Text: "text",
     shapes.Anything: "any one value",
+    shapes.Run: "name, or {name: how often}",
 }
 
 

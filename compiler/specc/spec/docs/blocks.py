@@ -114,8 +114,11 @@ DOCS: dict[str, Doc] = {
         source="Vaswani et al. 2017, §3.3",
     ),
     "feed_forward.kind": Doc(
-        "mlp: down(act(up(x))). glu: down(act(gate(x)) * up(x)), three matrices.",
-        source="Shazeer 2020 (glu)",
+        (
+            "mlp: down(act(up(x))). glu: down(act(gate(x)) * up(x)), three matrices. experts: "
+            "many glus, of which a router chooses a few for each token."
+        ),
+        source="Shazeer 2020 (glu); Shazeer et al. 2017 (experts)",
         mistakes=(
             "silu(up) * gate: the activation belongs to the gate. The shapes are the same.",
             (
@@ -143,8 +146,9 @@ DOCS: dict[str, Doc] = {
         check="float32 parity at 1e-5 and float64 at 1e-12, far under that difference",
     ),
     "feed_forward.d_ff": Doc(
-        "The width between the maps. Arithmetic may stand here: 4 * d_model.",
+        "The width between the maps; of one expert. Arithmetic may stand here: 4 * d_model.",
         mistakes=(
+            "The width of a dense layer kept for one expert, which is narrower as a rule.",
             "For a glu, the paper's 2/3 * 4 * d_model not rounded as the authors rounded it.",
         ),
         check="parameter count",
