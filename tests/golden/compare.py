@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -62,3 +63,10 @@ def shake(module: torch.nn.Module) -> dict[str, Tensor]:
                 is_gain = "norm" in name.lower() or "ln_" in name
                 tensor.copy_(0.4 * noise + float(is_gain and name.endswith("weight")))
     return {name: tensor.detach() for name, tensor in tensors.items()}
+
+
+def lift(monkeypatch: Any) -> None:
+    """Make what asks for float32 get float64."""
+    monkeypatch.setattr(torch, "float32", torch.float64)
+    monkeypatch.setattr(torch, "float", torch.float64)
+    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)

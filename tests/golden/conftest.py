@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.golden.foreign import lift
+from tests.golden.compare import lift
 
 
 @pytest.fixture(autouse=True)

@@ -36,6 +36,13 @@ LLAMA_SIZES = SIZES | {
     "pad_token_id": None,
     "attn_implementation": "sdpa",
 }
+GPT2_SIZES = {
+    "vocab_size": m.VOCAB.value,
+    "n_embd": m.D_MODEL.value,
+    "n_layer": 2,
+    "n_positions": m.LENGTH.value,
+    "n_inner": m.D_FF.value,
+}
 WIDE = 24  # n_heads * head_dim, for models whose heads share out d_model
 LLAMA_NAMES = {
     r"^model\.embed_tokens": "embedding",
@@ -45,6 +52,19 @@ LLAMA_NAMES = {
     "mlp": "feed_forward",
     "input_layernorm": "attention_norm",
     "post_attention_layernorm": "feed_forward_norm",
+}
+GPT2_NAMES = {
+    r"^transformer\.wte": "embedding",
+    r"^transformer\.wpe": "position_embedding",
+    r"^transformer\.ln_f": "norm",
+    r"^transformer\.h": "layers",
+    "^lm_head": "head",
+    r"ln_1": "attention_norm",
+    r"ln_2": "feed_forward_norm",
+    r"attn\.c_attn": "attention.qkv_proj",
+    r"attn\.c_proj": "attention.o_proj",
+    r"mlp\.(c_fc|fc_in)": "feed_forward.up_proj",
+    r"mlp\.(c_proj|fc_out)": "feed_forward.down_proj",
 }
 SANDWICH_NAMES = LLAMA_NAMES | {
     "post_attention_layernorm": "attention_post_norm",
@@ -57,6 +77,12 @@ Converted = dict[str, Tensor]
 
 def unchanged(name: str, w: Tensor) -> Converted:
     return {name: w}
+
+
+def transposed(name: str, w: Tensor) -> Converted:
+    """GPT-2 stores its matrices [inputs, outputs]."""
+    is_matrix = "proj.weight" in name
+    return {name: w.T if is_matrix else w}
 
 
 @dataclass(frozen=True)
@@ -103,14 +129,19 @@ def mapped(case: Case, module: torch.nn.Module) -> dict[str, Tensor]:
         for pattern, ours in case.names.items():
             name = re.sub(pattern, ours, name)
         found |= case.convert(name, w.double())
+    return stacked(found)
+
+
+def stacked(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """`q_norm.0`, `q_norm.1`, ... as the rows of one `q_norm.weight`."""
+    found: dict[str, Tensor] = {}
+    for name, w in weights.items():
+        whole, _, index = name.rpartition(".")
+        if index.isdigit():
+            name = f"{whole}.weight"
+            w = torch.cat([*([found[name]] if name in found else []), w[None]])
+        found[name] = w
     return found
-
-
-def lift(monkeypatch: Any) -> None:
-    """Make what asks for float32 get float64."""
-    monkeypatch.setattr(torch, "float32", torch.float64)
-    monkeypatch.setattr(torch, "float", torch.float64)
-    monkeypatch.setattr(torch.Tensor, "float", torch.Tensor.double)
 
 
 def hf_model(name: str, sizes: dict[str, Any] | None = None, **more: Any) -> Callable[[], Any]:

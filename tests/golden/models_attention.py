@@ -40,10 +40,10 @@ from tests.golden.models import (
     rms_norm,
 )
 
-NOPE_DIM = Size("nope_head_dim", 3, "N")
+NOPE_DIM = Size("nope_head_dim", 6, "N")
 ROPE_DIM = Size("rope_head_dim", 4, "R")
 VALUE_DIM = Size("value_head_dim", 5, "U")
-KV_RANK = Size("kv_rank", 7, "L")
+KV_RANK = Size("kv_rank", 8, "L")
 Q_RANK = Size("q_rank", 9, "Q")
 
 

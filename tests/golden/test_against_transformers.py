@@ -17,6 +17,8 @@ from tests.golden import models as m
 from tests.golden.compare import gap
 from tests.golden.foreign import (
     AS_IT_IS,
+    GPT2_NAMES,
+    GPT2_SIZES,
     LLAMA_NAMES,
     SIZES,
     Case,
@@ -24,34 +26,15 @@ from tests.golden.foreign import (
     decoder,
     hf_model,
     mapped,
+    transposed,
 )
 
 NARROW = m.sized(m.HEAD_DIM, 3)
-GPT2_SIZES = {
-    "vocab_size": m.VOCAB.value,
-    "n_embd": m.D_MODEL.value,
-    "n_layer": 2,
-    "n_positions": m.LENGTH.value,
-    "n_inner": m.D_FF.value,
-}
 
 
 OLMO_NAMES = LLAMA_NAMES | {
     "post_attention_layernorm": "attention_norm",
     "post_feedforward_layernorm": "feed_forward_norm",
-}
-GPT2_NAMES = {
-    r"^transformer\.wte": "embedding",
-    r"^transformer\.wpe": "position_embedding",
-    r"^transformer\.ln_f": "norm",
-    r"^transformer\.h": "layers",
-    "^lm_head": "head",
-    r"ln_1": "attention_norm",
-    r"ln_2": "feed_forward_norm",
-    r"attn\.c_attn": "attention.qkv_proj",
-    r"attn\.c_proj": "attention.o_proj",
-    r"mlp\.(c_fc|fc_in)": "feed_forward.up_proj",
-    r"mlp\.(c_proj|fc_out)": "feed_forward.down_proj",
 }
 GPTJ_NAMES = GPT2_NAMES | {
     r"ln_1": "norm",
@@ -90,12 +73,6 @@ BERT_NAMES = {
     r"output\.dense": "feed_forward.down_proj",
     r"output\.LayerNorm": "feed_forward_norm",
 }
-
-
-def transposed(name, w):
-    """GPT-2 stores its matrices [inputs, outputs]."""
-    is_matrix = "proj.weight" in name
-    return {name: w.T if is_matrix else w}
 
 
 def head_by_head(name, w):

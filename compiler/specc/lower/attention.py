@@ -7,22 +7,28 @@ from dataclasses import dataclass
 from specc.ir.attention import (
     Attention,
     AttentionSource,
+    Chunk,
     Factor,
     FusedProjection,
     InverseSqrt,
     NormOver,
+    OutputGate,
+    PositionTemperature,
     Projections,
     QkL2Norm,
     QkNorm,
+    Reach,
     Scale,
     SeparateProjections,
+    Sinks,
     Temperature,
     Unscaled,
+    Window,
 )
 from specc.ir.exhaustive import assert_never
 from specc.ir.init import LogSqrt
 from specc.ir.layers import DropoutSite, Linear
-from specc.ir.sizes import Size, Width, width
+from specc.ir.sizes import Constant, Size, Width, width
 from specc.lower import derived, init, norms, positions
 from specc.lower.context import Context
 from specc.lower.dropout import dropout
@@ -73,13 +79,13 @@ def self_attention(
         position=positions.attention_position(
             context, layer.position, heads.n_heads, heads.head_dim
         ),
-        reach=None,
-        clip=None,
-        softcap=None,
-        sinks=None,
-        temperature=None,
-        gate=None,
-        scale_by_layer=False,
+        reach=_reach(context, node),
+        clip=_constant(context, "attention", "clip_qkv", node.clip_qkv),
+        softcap=_constant(context, "attention", "softcap", node.softcap, "attention_softcap"),
+        sinks=Sinks("sinks", heads.n_heads, init.scores(context)) if node.sinks else None,
+        temperature=_temperature_by_position(context, node),
+        gate=_gate(context, node, heads),
+        scale_by_layer=node.scale_by_layer,
         dropout=dropout(context, DropoutSite.ATTENTION, "dropout"),
         output_dropout=dropout(context, DropoutSite.ATTENTION_OUT, "output_dropout"),
         gives_weights="attention_weights" in context.spec.outputs,
@@ -106,12 +112,12 @@ def cross_attention(
         qk_norm=_qk_norm(context, node, layer, heads, "cross_attention"),
         position=None,
         reach=None,
-        clip=None,
-        softcap=None,
-        sinks=None,
+        clip=_constant(context, "cross_attention", "clip_qkv", node.clip_qkv),
+        softcap=_constant(context, "cross_attention", "softcap", node.softcap, "attention_softcap"),
+        sinks=Sinks("sinks", heads.n_heads, init.scores(context)) if node.sinks else None,
         temperature=None,
-        gate=None,
-        scale_by_layer=False,
+        gate=_gate(context, node, heads),
+        scale_by_layer=node.scale_by_layer,
         dropout=dropout(context, DropoutSite.ATTENTION, "dropout"),
         output_dropout=dropout(context, DropoutSite.ATTENTION_OUT, "output_dropout"),
         gives_weights=False,
@@ -195,7 +201,7 @@ def _qk_norm(
             )
         case schema.RmsQkNorm():
             over = NormOver(part.over)
-            full = over is NormOver.FULL
+            full, apart = over is NormOver.FULL, over is NormOver.PER_HEAD
             if part.eps is None:
                 eps = norms.layer_eps(context, layer.norm, path)
             else:
@@ -204,9 +210,9 @@ def _qk_norm(
             k_width = heads.kv_width if full else width(heads.head_dim)
             return QkNorm(
                 over=over,
-                after_turn=False,
-                q=norms.norm(part, "q_norm", q_width, eps),
-                k=norms.norm(part, "k_norm", k_width, eps),
+                after_turn=part.when == "after_rotary",
+                q=norms.norm(part, "q_norm", q_width, eps, heads.n_heads if apart else None),
+                k=norms.norm(part, "k_norm", k_width, eps, heads.n_kv_heads if apart else None),
             )
         case _:
             assert_never(part)
@@ -220,3 +226,38 @@ def _temperature(node: schema.L2QkNorm, heads: _Heads) -> Temperature | None:
             return Temperature("log_scale", heads.n_heads, LogSqrt(heads.head_dim))
         case _:
             assert_never(node.temperature)
+
+
+def _constant(
+    context: Context, key: str, field: str, value: float | None, name: str | None = None
+) -> Constant | None:
+    return None if value is None else context.constant(name or field, value, (key, field))
+
+
+def _reach(context: Context, node: schema.Attention) -> Reach | None:
+    if node.window is not None:
+        return Window(context.size("window", node.window, "window", ("attention", "window")))
+    if node.chunk is not None:
+        return Chunk(context.size("chunk", node.chunk, "chunk", ("attention", "chunk")))
+    return None
+
+
+def _temperature_by_position(
+    context: Context, node: schema.Attention
+) -> PositionTemperature | None:
+    part = node.temperature
+    if part is None:
+        return None
+    path = ("attention", "temperature")
+    return PositionTemperature(
+        context.constant("temperature_floor", part.floor, (*path, "floor")),
+        context.constant("temperature_coefficient", part.coefficient, (*path, "coefficient")),
+    )
+
+
+def _gate(context: Context, node: schema.Attention, heads: _Heads) -> OutputGate | None:
+    if node.gate == "none":
+        return None
+    matrix, bias = init.matrix(context), init.bias(context)
+    linear = Linear("gate_proj", width(context.d_model), heads.q_width, node.bias.q, matrix, bias)
+    return OutputGate(linear)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention
+from specc.ir.attention import Attention, LatentAttention
 from specc.ir.block import Block, LayerScale, Residual, Sublayer, Wiring
 from specc.ir.feed_forward import FeedForward
 from specc.ir.init import Fill
@@ -13,7 +13,10 @@ from specc.ir.sizes import Constant, Size, width
 from specc.lower import attention, norms
 from specc.lower.context import Context
 from specc.lower.feed_forward import feed_forward
+from specc.lower.latent import latent_attention
 from specc.spec import schema
+
+Body = Attention | LatentAttention | FeedForward
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,14 @@ def block(context: Context, layer: schema.Layer, depth: Size) -> Block:
     return Block(Wiring(layer.block.wiring), sublayers)
 
 
-def _body(context: Context, layer: schema.Layer, name: str, depth: Size) -> Attention | FeedForward:
+def _body(
+    context: Context, layer: schema.Layer, name: str, depth: Size
+) -> Attention | LatentAttention | FeedForward:
     if name == "attention" and layer.attention is not None:
+        if isinstance(layer.attention, schema.LatentAttention):
+            return latent_attention(context, layer.attention, layer, depth)
         return attention.self_attention(context, layer.attention, layer, depth)
-    if name == "cross_attention" and layer.cross_attention is not None:
+    if name == "cross_attention" and isinstance(layer.cross_attention, schema.Attention):
         return attention.cross_attention(context, layer.cross_attention, layer, depth)
     if name == "feed_forward" and layer.feed_forward is not None:
         return feed_forward(context, layer.feed_forward, depth)
@@ -56,7 +63,10 @@ def _body(context: Context, layer: schema.Layer, name: str, depth: Size) -> Atte
 
 
 def _sublayer(
-    context: Context, layer: schema.Layer, name: str, body: Attention | FeedForward
+    context: Context,
+    layer: schema.Layer,
+    name: str,
+    body: Attention | LatentAttention | FeedForward,
 ) -> Sublayer:
     skipped = name in layer.block.skip_norms
     slots = _NO_SLOTS if skipped else _PLACEMENTS[layer.block.norm_placement]

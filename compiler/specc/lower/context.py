@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from specc.ir.sizes import Constant, Size
+from specc.ir.sizes import Constant, Size, Vector
 from specc.lower.names import Names, RelativePath, Request, Scope
 from specc.spec import schema
 
@@ -40,6 +40,10 @@ class Context:
         """A float of `Config`; `path` is where the schema has it."""
         request = Request(base, value, self.scope, path, share_with)
         return Constant(self.names.ask(request), value)
+
+    def vector(self, base: str, values: tuple[float, ...], path: RelativePath) -> Vector:
+        """A tuple of floats of `Config`; `path` is where the schema has it."""
+        return Vector(self.names.ask(Request(base, values, self.scope, path)), values)
 
     @property
     def d_model(self) -> Size:

@@ -18,3 +18,10 @@ def head_dim(attention: schema.Attention, d_model: int) -> int:
 def rotary_dim(position: schema.Rope, head_width: int) -> int:
     """How many of a head's features turn."""
     return int(head_width * position.fraction)
+
+
+def turned_head_dim(attention: schema.AnyAttention, d_model: int) -> int:
+    """The features of a head among which rotary positions choose."""
+    if isinstance(attention, schema.LatentAttention):
+        return attention.rope_head_dim
+    return head_dim(attention, d_model)

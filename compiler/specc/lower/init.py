@@ -53,3 +53,8 @@ def output_matrix(context: Context, depth: Size) -> Init:
 def output_bias(context: Context) -> Init:
     """The bias that ends a residual branch."""
     return ZEROS if context.spec.init.outputs == "zero" else bias(context)
+
+
+def scores(context: Context) -> Init:
+    """Learned scores of attention: near zero, or zero."""
+    return Normal(_std(context)) if context.spec.init.kind == "normal" else ZEROS

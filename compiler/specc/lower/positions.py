@@ -11,6 +11,7 @@ from specc.ir.positions import (
     LinearScaling,
     Llama3Scaling,
     PositionIndex,
+    ProportionalScaling,
     Rotary,
     RotaryLayout,
     RotaryScaling,
@@ -22,8 +23,9 @@ from specc.ir.positions import (
 from specc.ir.sizes import Size
 from specc.lower import derived, init
 from specc.lower.context import Context
-from specc.lower.embeddings import width_at
+from specc.lower.embeddings import embedding_of, width_at
 from specc.lower.names import RelativePath, Request
+from specc.lower.scalings import call_scaling
 from specc.spec import schema
 
 _SCALING: RelativePath = ("position", "scaling")
@@ -70,7 +72,7 @@ def _learned(context: Context, node: schema.Learned) -> LearnedPosition:
         width=width_at(context, "position"),
         offset=node.offset,
         index=PositionIndex(node.index),
-        pad_id=None,
+        pad_id=embedding_of(context.spec).pad_id if node.index == "ids" else None,
         init=init.table(context),
     )
 
@@ -91,6 +93,13 @@ def attention_position(
             assert_never(node)
 
 
+def rotary_of(context: Context, node: schema.Position, rotary_dim: Size) -> Rotary:
+    """The turn of features that all carry a position. Rules see to it that the node is rope."""
+    if not isinstance(node, schema.Rope):
+        raise TypeError(f"latent attention with position {node.kind}")
+    return _rotary(context, node, rotary_dim)
+
+
 def _rotary(context: Context, node: schema.Rope, head_dim: Size) -> Rotary:
     turned = derived.rotary_dim(node, head_dim.value)
     rotary_dim = head_dim
@@ -103,7 +112,7 @@ def _rotary(context: Context, node: schema.Rope, head_dim: Size) -> Rotary:
         rotary_dim=rotary_dim,
         theta=context.constant("rope_theta", node.theta, ("position", "theta")),
         layout=RotaryLayout(node.layout),
-        slice=RotarySlice.FIRST,
+        slice=RotarySlice(node.slice),
         scaling=_scaling(context, node.scaling),
         index=PositionIndex(node.index),
     )
@@ -114,9 +123,7 @@ def _module_name(context: Context, base: str, value: tuple[object, ...]) -> str:
     return context.names.ask(Request(base, value, context.scope, ()))
 
 
-def _scaling(
-    context: Context, node: schema.LinearScaling | schema.Llama3Scaling | None
-) -> RotaryScaling | None:
+def _scaling(context: Context, node: schema.Scaling | None) -> RotaryScaling | None:
     match node:
         case None:
             return None
@@ -126,6 +133,10 @@ def _scaling(
             )
         case schema.Llama3Scaling():
             return _llama3(context, node)
+        case schema.DynamicScaling() | schema.YarnScaling() | schema.LongRopeScaling():
+            return call_scaling(context, node)
+        case schema.ProportionalScaling():
+            return ProportionalScaling()
         case _:
             assert_never(node)
 

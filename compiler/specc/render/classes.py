@@ -111,6 +111,10 @@ def _names(base: str, groups: list[list[Role[Any]]]) -> list[str]:
         types = list(dict.fromkeys(role.layer_type for role in group))
         if len(stacks) == 1 and not stacks & {role.stack for role in others}:
             names.append(camel(*stacks, base))
+        elif len(types) > 1 and all(
+            len({r.layer_type for r in o}) == 1 for o in groups if o is not group
+        ):
+            names.append(base)  # the one that serves several types is the common one
         elif set(types) & {role.layer_type for role in others}:
             names.append(camel(*stacks, *types, base))
         else:

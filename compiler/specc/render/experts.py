@@ -58,11 +58,6 @@ class ExpertsText:
     def linear(self, linear: Linear) -> str:
         return linear_code(linear, self.scope)
 
-    def dropped(self, value: str) -> str:
-        """The value through the output dropout, if there is one."""
-        dropout = self.part.output_dropout
-        return value if dropout is None else f"self.{dropout.name}({value})"
-
     @property
     def router_numbers(self) -> list[str]:
         """What the router keeps of `Config`."""
@@ -131,9 +126,8 @@ class ExpertsText:
 
     @property
     def selection(self) -> str:
-        """What the choice is made from."""
-        name = self.score_name if self.router.selection_bias is None else "selection"
-        return name if self.router.groups is None else f"self.in_kept_groups({name})"
+        """What the choice is made from, groups apart."""
+        return self.score_name if self.router.selection_bias is None else "selection"
 
     @property
     def renormalised(self) -> str | None:
@@ -145,8 +139,9 @@ class ExpertsText:
         return f"weight / {total}"
 
     @property
-    def scaled_weight(self) -> str:
-        return "weight" if self.router.scale is None else "self.scale * weight"
+    def final_weight(self) -> str:
+        weight = "weight.softmax(dim=-1)" if self.softens_the_chosen else "weight"
+        return weight if self.router.scale is None else f"self.scale * {weight}"
 
     @property
     def group_score(self) -> str | None:
@@ -168,22 +163,30 @@ class ExpertsText:
         return "[J, D] or [A, 1, D]" if self.weighs_input else "[J, D]"
 
     @property
-    def hidden(self) -> str:
-        """The hidden features of an expert."""
-        gate, up = ("gate", "up") if self.experts.bias else ("x @ gate.mT", "(x @ up.mT)")
-        value = gated_product(self.experts.activation, self.clamp, gate, up)
-        return value if self.clamp is not None or not self.experts.bias else f"({value})"
+    def expert_move(self) -> str:
+        """What `expert` gives, where its first line is short enough to say so."""
+        return "" if self.weighs_input or self.experts.bias else ": [J, D] -> [J, D] or [A, 1, D]"
 
     @property
-    def shared_output(self) -> str | None:
-        """What the shared expert adds."""
+    def hidden(self) -> str:
+        """The hidden features of an expert."""
+        gate, up = "gate", "up"
+        if not self.experts.bias:
+            gate, up = "x @ gate.mT", "x @ up.mT" if self.clamp else "(x @ up.mT)"
+        return gated_product(self.experts.activation, self.clamp, gate, up)
+
+    @property
+    def result(self) -> str:
+        """The sum of the chosen experts and the shared one, dropped where the spec says so."""
         shared = self.part.shared
         if shared is None:
-            return None
-        value = f"self.{shared.name}(x)"
-        return (
-            value if shared.gate is None else f"torch.sigmoid(self.{shared.gate.name}(x)) * {value}"
-        )
+            return self._dropped("mix(tokens, weight, chosen).view_as(x)")
+        gate = "" if shared.gate is None else f"torch.sigmoid(self.{shared.gate.name}(x)) * "
+        return self._dropped(f"mixed + {gate}self.{shared.name}(x)")
+
+    def _dropped(self, value: str) -> str:
+        dropout = self.part.output_dropout
+        return value if dropout is None else f"self.{dropout.name}({value})"
 
 
 def experts_section(cls: PartClass[MixtureOfExperts], shared: str | None, cite: Citations) -> str:
@@ -203,7 +206,7 @@ def experts_section(cls: PartClass[MixtureOfExperts], shared: str | None, cite: 
     return section(
         "experts/class",
         name=cls.name,
-        summary="Each token passes the A of X experts that its router prefers (Shazeer et al. 2017).",
+        summary="Each token passes A of X experts, chosen by a router (Shazeer et al. 2017).",
         buffers=lines("experts/router", "buffers", text),
         init_parameters=("self", "config: Config", *cls.parameters),
         init=_init(text),
@@ -220,4 +223,4 @@ def _init(text: ExpertsText) -> tuple[str, ...]:
     found += lines("experts/maps", "init", text)
     if text.part.shared is not None:
         found += lines("experts/shared", "init", text)
-    return found + lines("feed_forward/dropouts", "init", text)
+    return found + lines("experts/mix", "init", text)

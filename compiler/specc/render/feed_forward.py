@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from specc.ir.exhaustive import assert_never
-from specc.ir.feed_forward import FeedForward, Glu, Mlp
+from specc.ir.feed_forward import Clamp, Glu, Mlp
 from specc.ir.layers import Activation, Linear
 from specc.ir.sizes import Constant, Size
 from specc.render.citations import Citations
@@ -44,6 +44,13 @@ def activate(activation: Activation, value: str) -> str:
     return FUNCTIONS[activation].format(value)
 
 
+def gated_product(activation: Activation, clamp: Clamp | None, gate: str, up: str) -> str:
+    """The hidden features of a gated feed-forward, made of two values."""
+    if clamp is None:
+        return f"{activate(activation, gate)} * {up}"
+    return f"clamped_glu({gate}, {up}, self.alpha, self.limit, self.up_offset)"
+
+
 def linear_code(linear: Linear, scope: Scope) -> str:
     """`nn.Linear(config.d_model, config.d_ff, bias=False)`."""
     bias = "" if linear.bias else ", bias=False"
@@ -54,7 +61,7 @@ def linear_code(linear: Linear, scope: Scope) -> str:
 class FeedForwardText:
     """What the templates of one feed-forward class print."""
 
-    part: FeedForward
+    part: Mlp | Glu
     scope: Scope
     cite: Citations
 
@@ -74,8 +81,14 @@ class FeedForwardText:
         """The hidden features of a gated one."""
         if not isinstance(self.part, Glu):
             raise TypeError("a feed-forward without a gate")
-        gate = activate(self.part.activation, f"self.{self.part.gate.name}(x)")
-        return self._dropped(f"{gate} * self.{self.part.up.name}(x)")
+        part = self.part
+        gate, up = f"self.{part.gate.name}(x)", f"self.{part.up.name}(x)"
+        return self._dropped(gated_product(part.activation, part.clamp, gate, up))
+
+    @property
+    def clamp(self) -> Clamp | None:
+        """What replaces activation and product, if anything does."""
+        return self.part.clamp if isinstance(self.part, Glu) else None
 
     def _dropped(self, value: str) -> str:
         dropout = self.part.hidden_dropout
@@ -88,7 +101,7 @@ class FeedForwardText:
         return value if dropout is None else f"self.{dropout.name}({value})"
 
 
-def feed_forward_section(cls: PartClass[FeedForward], cite: Citations) -> str:
+def feed_forward_section(cls: PartClass[Mlp | Glu], cite: Citations) -> str:
     """The text of one feed-forward class."""
     text = FeedForwardText(cls.part, cls.scope, cite)
     template = "feed_forward/glu" if isinstance(cls.part, Glu) else "feed_forward/mlp"
@@ -97,15 +110,22 @@ def feed_forward_section(cls: PartClass[FeedForward], cite: Citations) -> str:
         name=cls.name,
         summary=_summary(cls.part),
         init_parameters=("self", "config: Config", *cls.parameters),
-        init=lines(template, "init", text) + lines("feed_forward/dropouts", "init", text),
+        init=_init(template, text),
         forward=lines(template, "forward", text),
     )
 
 
-def _summary(part: FeedForward) -> str:
+def _init(template: str, text: FeedForwardText) -> tuple[str, ...]:
+    clamp = lines("feed_forward/clamp", "init", text) if text.clamp is not None else ()
+    return clamp + lines(template, "init", text) + lines("feed_forward/dropouts", "init", text)
+
+
+def _summary(part: Mlp | Glu) -> str:
     match part:
         case Mlp():
             return f"Two maps with {NAMES[part.activation]} between them, at each place alone."
+        case Glu(clamp=Clamp()):
+            return "A gate decides what passes, feature by feature, both within a limit."
         case Glu():
             name = GATED.get(part.activation)
             gate = f"A {NAMES[part.activation]} gate" if name is None else f"{name}: the gate"

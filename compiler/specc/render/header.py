@@ -36,6 +36,10 @@ LEGEND = {
     "R": "turned features",
     "F": "feed-forward width",
     "C": "classes",
+    "X": "experts",
+    "A": "chosen experts",
+    "G": "expert groups",
+    "J": "an expert's tokens",
 }
 
 ORDER = [
@@ -51,6 +55,10 @@ ORDER = [
     "head_dim",
     "rotary_dim",
     "d_ff",
+    "n_experts",
+    "top_k",
+    "n_groups",
+    "n_kept_groups",
     "n_classes",
     "norm_eps",
     "embedding_norm_eps",
@@ -64,6 +72,11 @@ ORDER = [
     "attention_scale",
     "attention_scale_width",
     "embedding_scale",
+    "router_scale",
+    "router_renorm_eps",
+    "clamp_alpha",
+    "clamp_limit",
+    "clamp_up_offset",
     "dropout",
 ]
 

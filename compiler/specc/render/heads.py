@@ -128,9 +128,9 @@ class HeadText:
     @property
     def capped(self) -> str:
         """The softcap of the logits."""
-        cap = (
-            f"self.config.{self.language_model.softcap.name}" if self.language_model.softcap else ""
-        )
+        if self.language_model.softcap is None:
+            raise TypeError("a head whose logits are not capped")
+        cap = f"self.config.{self.language_model.softcap.name}"
         return f"{cap} * torch.tanh(logits / {cap})"
 
     def vocabulary(self, value: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from specc.ir.attention import Attention, AttentionSource
 from specc.ir.block import Stack
+from specc.ir.feed_forward import Clamp
 from specc.ir.heads import ClassifierHead, Pool
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
@@ -43,6 +44,8 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
         )
     if _pools_real_tokens(model):
         found.append(section("helpers/mean_pool"))
+    if any(isinstance(part, Clamp) for part in walk(model.stacks)):
+        found.append(section("helpers/clamped_glu"))
     return found + _checks(model)
 
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from specc.ir.attention import Attention, AttentionSource, QkL2Norm
 from specc.ir.block import Block, LayerType, Stack, Sublayer, TokenInput
-from specc.ir.feed_forward import FeedForward
+from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
 from specc.ir.layers import Norm
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
@@ -22,13 +22,13 @@ from specc.render.citations import Citations
 from specc.render.classes import ClassTable, PartClass, Role
 from specc.render.code import Scope
 from specc.render.engine import lines, section
-from specc.render.feed_forward import feed_forward_section
 from specc.render.header import config_section, header_section
 from specc.render.heads import HeadText
 from specc.render.helpers import helper_sections
 from specc.render.layers import Pattern
 from specc.render.methods import Forward, Method
 from specc.render.norms import NormTable
+from specc.render.position_wise import FeedForwardTable
 from specc.render.positions import PositionTable, turns_shape
 from specc.render.reset import reset_lines
 from specc.render.stack import Names, StackText, Tables
@@ -79,9 +79,12 @@ class FilePlan:
                 if a.source is AttentionSource.MEMORY
             ],
         )
-        self.feed_forward: ClassTable[FeedForward] = ClassTable(
-            "FeedForward",
-            [Role(x.body, s.name, t.name) for s, t, x in subs if not isinstance(x.body, Attention)],
+        self.feed_forward = FeedForwardTable(
+            [
+                Role(x.body, s.name, t.name)
+                for s, t, x in subs
+                if isinstance(x.body, Mlp | Glu | MixtureOfExperts)
+            ]
         )
         self.blocks = ClassTable("Block", [self.role(s, t, t.block) for s, t in places])
 
@@ -97,8 +100,8 @@ class FilePlan:
         """The construction of one sublayer of the block in that role."""
         body = sublayer.body
         place = (role.stack, role.layer_type)
-        if not isinstance(body, Attention):
-            return self.feed_forward.call(Role(body, *place)).code(scope)
+        if isinstance(body, Mlp | Glu | MixtureOfExperts):
+            return self.feed_forward.construct(Role(body, *place), scope)
         own = self.self_attention if body.source is AttentionSource.SELF else self.cross_attention
         part = as_class(body, self.views.get(role.stack))
         return own.call(Role(part, *place, role.context)).code(scope)
@@ -114,7 +117,7 @@ class FilePlan:
             for table in (self.self_attention, self.cross_attention)
             for cls in table.classes
         ]
-        found += [feed_forward_section(cls, self.cite) for cls in self.feed_forward.classes]
+        found += self.feed_forward.sections(self.cite)
         for cls in self.blocks.classes:
             role = cls.roles[0]
 
@@ -148,7 +151,8 @@ class FilePlan:
             for cls in self.blocks.classes
             if any(sublayer.layer_scale is not None for sublayer in cls.part.sublayers)
         ]
-        return [*self.norms.class_names, *self.positions.class_names, *attention, *blocks]
+        own = [*self.norms.class_names, *self.positions.class_names]
+        return [*own, *attention, *self.feed_forward.resetting, *blocks]
 
 
 def model_sections(plan: FilePlan) -> list[str]:

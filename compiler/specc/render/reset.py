@@ -4,11 +4,12 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specc.ir.block import Embedding
 from specc.ir.exhaustive import assert_never
+from specc.ir.feed_forward import Experts
 from specc.ir.init import FanInUniform, Fill, Init, LogSqrt, Normal, StandardNormal, XavierUniform
 from specc.ir.layers import Linear
 from specc.ir.model import Model
@@ -43,9 +44,11 @@ def reset_lines(model: Model, own: Sequence[str], fills: Sequence[str]) -> list[
 
 
 def _stands_out(linear: Linear) -> bool:
-    return isinstance(linear.init, Fill) or (
-        isinstance(linear.init, Normal) and linear.init.depth is not None
-    )
+    return _is_special(linear.init)
+
+
+def _is_special(init: Init) -> bool:
+    return isinstance(init, Fill) or (isinstance(init, Normal) and init.depth is not None)
 
 
 def _linear(linear: Linear, any_bias: bool, all_biased: bool) -> list[str]:
@@ -107,11 +110,8 @@ def _outliers(model: Model) -> list[str]:
     groups: dict[Init, dict[str, list[str]]] = {}
     for stack in model.stacks:
         for part in walk(stack.layer_types):
-            if isinstance(part, Linear) and _stands_out(part):
-                names = groups.setdefault(part.init, {}).setdefault(stack.layers_name, [])
-                names.append(f"{part.name}.weight")
-                if part.bias and isinstance(part.init, Fill):
-                    names.append(f"{part.name}.bias")
+            for init, name in _special_tensors(part):
+                groups.setdefault(init, {}).setdefault(stack.layers_name, []).append(name)
     found: list[str] = []
     for init, by_stack in groups.items():
         suffixes = tuple(dict.fromkeys(s for found_names in by_stack.values() for s in found_names))
@@ -123,6 +123,16 @@ def _outliers(model: Model) -> list[str]:
         found.append(f"    {'elif' if len(found) > 1 else 'if'} {condition}:")
         found.append(f"        {_fill(init, 'parameter')}")
     return found
+
+
+def _special_tensors(part: object) -> Iterator[tuple[Init, str]]:
+    """The tensors of one map, or of all experts' second maps, by the ends of their names."""
+    if isinstance(part, Linear) and _stands_out(part):
+        yield part.init, f"{part.name}.weight"
+        if part.bias and isinstance(part.init, Fill):
+            yield part.init, f"{part.name}.bias"
+    elif isinstance(part, Experts) and _is_special(part.down_init):
+        yield part.down_init, f".{part.down}"
 
 
 def _strings(values: Sequence[str]) -> str:

@@ -97,6 +97,12 @@ class LayerBuilder:
         return own, cross
 
     def _attention(self, node: Mapping, scope: Scope, norm: BaseNorm) -> Mapping:
+        node = set_default(node, "kind", "multi_head")
+        if node.word("kind") == "latent":
+            node = fill(node, part_shape("attention"), self._problems)
+            if is_null(node.get("norm_eps")) and norm.eps is not None:
+                node = node.put("norm_eps", norm.eps)
+            return node
         qk_norm = node.get("qk_norm")
         if isinstance(qk_norm, Mapping):
             node = node.put("qk_norm", norm.start(set_default(qk_norm, "kind", "rms")))

@@ -51,6 +51,9 @@ def _no_kind(body: Mapping) -> Diagnostic:
 def _with_kinds(base: Mapping) -> Mapping:
     """Kinds that go without saying, so that an override with another kind replaces."""
     base = base.put("norm", set_default(base.mapping("norm"), "kind", "layer"))
+    if isinstance(base.get("attention"), Mapping):
+        attention = set_default(base.mapping("attention"), "kind", "multi_head")
+        base = base.put("attention", attention)
     return base.put("feed_forward", set_default(base.mapping("feed_forward"), "kind", "mlp"))
 
 

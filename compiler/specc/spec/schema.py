@@ -52,7 +52,7 @@ class Learned(Node):
 
     kind: Literal["learned"]
     offset: Offset = 0
-    index: Literal["mask", "arange"] = "mask"
+    index: Literal["mask", "arange", "ids"] = "mask"  # ids: needs embedding.pad_id
 
 
 class LinearScaling(Node):
@@ -72,6 +72,55 @@ class Llama3Scaling(Node):
     original_max_seq_len: Count
 
 
+class DynamicScaling(Node):
+    """theta grows with the length of the call."""
+
+    kind: Literal["dynamic"]
+    factor: Positive
+    original_max_seq_len: Count
+
+
+class YarnScaling(Node):
+    """Long waves stretched, short ones kept, a ramp between, and a factor for cos and sin."""
+
+    kind: Literal["yarn"]
+    factor: Positive
+    original_max_seq_len: Count
+    beta_fast: Positive = 32.0
+    beta_slow: Positive = 1.0
+    attention_factor: Positive | None = None
+    mscale: Positive | None = None
+    mscale_all_dim: Positive | None = None
+    truncate: bool = True
+
+
+class LongRopeScaling(Node):
+    """Each frequency divided by a factor of its own, one set for short and one for long calls."""
+
+    kind: Literal["longrope"]
+    short_factors: tuple[Positive, ...]
+    long_factors: tuple[Positive, ...]
+    original_max_seq_len: Count
+    attention_factor: Positive | None = None
+
+
+class ProportionalScaling(Node):
+    """Exponents over the whole head; pairs beyond the fraction do not turn."""
+
+    kind: Literal["proportional"]
+
+
+Scaling = Annotated[
+    LinearScaling
+    | Llama3Scaling
+    | DynamicScaling
+    | YarnScaling
+    | LongRopeScaling
+    | ProportionalScaling,
+    Field(discriminator="kind"),
+]
+
+
 class Rope(Node):
     """Rotation of q and k."""
 
@@ -81,7 +130,8 @@ class Rope(Node):
     fraction: Annotated[float, Field(gt=0.0, le=1.0)] = (
         1.0  # rotary_dim = int(head_dim * fraction), even
     )
-    scaling: Annotated[LinearScaling | Llama3Scaling, Field(discriminator="kind")] | None = None
+    slice: Literal["first", "last"] = "first"  # which features turn when not all do
+    scaling: Scaling | None = None
     index: Literal["mask", "arange"] = "mask"
 
 
@@ -132,7 +182,8 @@ class RmsQkNorm(Node):
     """q and k normed as features are."""
 
     kind: Literal["rms", "layer"]
-    over: Literal["head", "full"] = "head"
+    over: Literal["head", "full", "per_head"] = "head"
+    when: Literal["before_rotary", "after_rotary"] = "before_rotary"
     eps: Positive | None = None  # the norm's own eps
     weight: Literal["w", "one_plus_w", "none"] = "w"
     bias: bool | None = None
@@ -149,9 +200,17 @@ class L2QkNorm(Node):
     )
 
 
+class PositionTemperature(Node):
+    """Queries that grow with their position, for attention over long inputs."""
+
+    floor: Positive = 8192.0
+    coefficient: Positive = 0.1
+
+
 class Attention(Node):
     """Self-attention, or attention over a memory."""
 
+    kind: Literal["multi_head"]
     n_heads: Count
     n_kv_heads: Count | None = None  # n_heads
     head_dim: Count | None = None  # d_model / n_heads
@@ -159,6 +218,40 @@ class Attention(Node):
     projection: Literal["separate", "fused"] = "separate"
     scale: Literal["inv_sqrt_head_dim", "one"] | InverseSqrt | Positive = "inv_sqrt_head_dim"
     qk_norm: Annotated[RmsQkNorm | L2QkNorm, Field(discriminator="kind")] | None = None
+    window: Count | None = None  # keys that a query sees: causal with its own, else to each side
+    chunk: Count | None = None  # a query sees its own chunk of that many tokens only
+    clip_qkv: Positive | None = None
+    softcap: Positive | None = None
+    sinks: bool = False
+    temperature: PositionTemperature | None = None
+    gate: Literal["none", "sigmoid"] = "none"
+    scale_by_layer: bool = False  # scores are also divided by the layer's number, from 1
+
+
+class LatentBias(Node):
+    """Which maps of latent attention have a bias."""
+
+    a: bool = False  # the maps down to latents
+    o: bool = False
+
+
+class LatentAttention(Node):
+    """Self-attention whose keys and values unfold from one latent a token."""
+
+    kind: Literal["latent"]
+    n_heads: Count
+    nope_head_dim: Count
+    rope_head_dim: Count
+    value_head_dim: Count
+    kv_rank: Count
+    q_rank: Count | None = None  # None: one map makes the queries
+    norm_eps: Positive | None = None  # of the latents' norms; None: the base norm's
+    scale_multiplier: Positive | None = None
+    bias: LatentBias = LatentBias()
+    window: Count | None = None
+
+
+AnyAttention = Annotated[Attention | LatentAttention, Field(discriminator="kind")]
 
 
 class FeedForwardBias(Node):
@@ -240,8 +333,8 @@ class Layer(Node):
 
     block: Block
     norm: Norm
-    attention: Attention | None  # self-attention; None when the block has none
-    cross_attention: Attention | None
+    attention: AnyAttention | None  # self-attention; None when the block has none
+    cross_attention: AnyAttention | None
     feed_forward: FeedForward | None
     position: Position
 
@@ -273,6 +366,7 @@ class Embedding(Node):
     norm: Norm | None = None
     types: Count | None = None  # token types (BERT segments)
     shared: bool = False  # encoder_decoder: source and target read one table
+    pad_id: Offset | None = None  # what position index `ids` does not count
 
 
 class LanguageModelHead(Node):

@@ -279,6 +279,7 @@ def _bounds(metadata: Iterable[object]) -> tuple[float | None, float | None, boo
 
 _NORM = record_of(schema.Norm)
 _POSITION = _shape(schema.Position)
+_ATTENTION = _shape(schema.AnyAttention)
 _FEED_FORWARD = _shape(schema.FeedForward)
 _HEAD = _shape(schema.Head)
 
@@ -288,7 +289,7 @@ _OVERRIDE = Record("Override", (Field("at", Whole(0, 10_000)), Field("type", Nam
 
 def _part_fields() -> tuple[Field, ...]:
     """The parts that a layer consists of: what base, stacks and layer types may all set."""
-    attention = record_of(schema.Attention)
+    attention = _ATTENTION
     return (
         Field("position", _POSITION),
         Field("norm", _NORM),

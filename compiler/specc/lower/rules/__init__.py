@@ -17,6 +17,13 @@ from specc.lower.rules.norms import other_norms, rule_layer_norms
 from specc.lower.rules.patterns import pattern_diagnostics
 from specc.lower.rules.places import layer_diagnostics
 from specc.lower.rules.positions import rule_position, table_diagnostics
+from specc.lower.rules.reach import (
+    index_diagnostics,
+    rule_latent,
+    rule_qk_norm,
+    rule_reach,
+    rule_scaling,
+)
 from specc.lower.rules.widths import rule_attention, rule_missing_parts, rule_rotary
 from specc.lower.rules.wiring import rule_residual, rule_sublayers, rule_wiring
 from specc.spec import schema
@@ -35,6 +42,10 @@ _LAYER_RULES = (
     rule_experts,
     rule_position,
     rule_rotary,
+    rule_reach,
+    rule_qk_norm,
+    rule_latent,
+    rule_scaling,
 )
 _SPEC_RULES = (
     kind_diagnostics,
@@ -44,6 +55,7 @@ _SPEC_RULES = (
     other_norms,
     head_diagnostics,
     embedding_diagnostics,
+    index_diagnostics,
 )
 
 

@@ -16,7 +16,7 @@ def rule_layer_norms(place: Place) -> Iterator[Problem]:
     layer = place.layer
     yield from _problems(layer.norm, ("norm",))
     for key, node in (("attention", layer.attention), ("cross_attention", layer.cross_attention)):
-        if node is not None and isinstance(node.qk_norm, schema.RmsQkNorm):
+        if isinstance(node, schema.Attention) and isinstance(node.qk_norm, schema.RmsQkNorm):
             yield from _problems(node.qk_norm, (key, "qk_norm"))
 
 

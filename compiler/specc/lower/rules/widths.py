@@ -14,7 +14,7 @@ def rule_attention(place: Place) -> Iterator[Problem]:
     layer = place.layer
     parts = (("attention", layer.attention), ("cross_attention", layer.cross_attention))
     for key, node in parts:
-        if node is not None and key in layer.block.sublayers:
+        if isinstance(node, schema.Attention) and key in layer.block.sublayers:
             yield from _heads(place.spec.d_model, key, node)
             yield from _projection(key, node)
 
@@ -76,7 +76,7 @@ def rule_rotary(place: Place) -> Iterator[Problem]:
                 f"low_freq_factor {low:g} must be below high_freq_factor {high:g}",
             )
     if attention is not None and "attention" in place.layer.block.sublayers:
-        yield from _turned(position, derived.head_dim(attention, place.spec.d_model))
+        yield from _turned(position, derived.turned_head_dim(attention, place.spec.d_model))
 
 
 def _turned(position: schema.Rope, head_dim: int) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 ITEM = re.compile(r"(?:(\d+) x )?\[([^\[\]]*)\]")
 AND = re.compile(r", (?=(?:\d+ x )?\[)")
 OR = re.compile(r",? or (?=(?:\d+ x )?\[)")
-TERM = re.compile(r"([A-Za-z0-9_]+(?:\*[A-Za-z0-9_]+)*)(?:/(\d+))?")
+TERM = re.compile(r"([A-Za-z0-9_]+(?:\*[A-Za-z0-9_]+)*)(?:/(\d+|[A-Z]))?")
 NAME = re.compile(r"[A-Z]|[a-z_][a-z0-9_]*")
 LETTER = re.compile(r"\b[A-Z]\b")
 MANY = 16  # tensors in `n x [...]`
@@ -25,18 +25,24 @@ class GrammarError(Exception):
 
 @dataclass(frozen=True)
 class Term:
-    """factor * names / divisor."""
+    """factor * names / divisor, which is a number or a letter."""
 
     factor: int
     names: tuple[str, ...]
-    divisor: int
+    divisor: int | str
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """The divisor's letter too."""
+        return self.names if isinstance(self.divisor, int) else (*self.names, self.divisor)
 
     def value(self, sizes: Mapping[str, int]) -> int | None:
         """Its number; None where the division leaves a rest."""
         product = self.factor
         for name in self.names:
             product *= sizes[name]
-        return None if product % self.divisor else product // self.divisor
+        divisor = self.divisor if isinstance(self.divisor, int) else sizes[self.divisor]
+        return None if product % divisor else product // divisor
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,7 @@ class Dimension:
     @property
     def names(self) -> tuple[str, ...]:
         """Letters and other names, each once."""
-        return tuple(dict.fromkeys(name for term in self.terms for name in term.names))
+        return tuple(dict.fromkeys(name for term in self.terms for name in term.all_names))
 
     @property
     def is_letter(self) -> bool:
@@ -214,7 +220,7 @@ def _term(text: str) -> Term:
             names.append(part)
         else:
             raise GrammarError(f"{part!r} is neither a letter nor the name of a size")
-    divisor = int(match[2] or 1)
+    divisor = match[2] if match[2] and match[2].isalpha() else int(match[2] or 1)
     if divisor == 0:
         raise GrammarError(f"{text!r} divides by 0")
     return Term(factor, tuple(names), divisor)

@@ -33,6 +33,9 @@ CONFIG_FIELDS = {
     "turned features": "rotary_dim",
     "feed-forward width": "d_ff",
     "classes": "n_classes",
+    "experts": "n_experts",
+    "chosen experts": "top_k",
+    "expert groups": "n_groups",
 }
 
 

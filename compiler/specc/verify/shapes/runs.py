@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -52,6 +52,11 @@ class Caller:
             for setting in settings(self.config):
                 for way in ways:
                     self._call(way, setting)
+                self._lone_token(setting)
+
+    def _lone_token(self, setting: Setting) -> None:
+        """One row of one token, which a file may compute in a way of its own."""
+        self._forward(Way(False, False, ()), replace(setting, batch=1), 1, 0, {})
 
     def _ways(self) -> Iterator[Way]:
         masks = [False, True] if any(p.endswith("_mask") for p in self.parameters) else [False]

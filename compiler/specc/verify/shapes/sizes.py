@@ -21,6 +21,10 @@ POOLS = {
     "d_ff": (28, 32, 38, 46),
     "n_types": (7,),
     "n_classes": (11, 13, 17),
+    "n_experts": (15, 25),
+    "top_k": (4,),
+    "n_groups": (5,),
+    "n_kept_groups": (3,),
 }
 MOST_LAYERS = 8  # enough for the patterns in use
 
