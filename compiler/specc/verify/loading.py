@@ -36,9 +36,7 @@ class LoadedFile:
 
 
 @contextmanager
-def loaded(
-    text: str, name: str, given: Mapping[str, object] | None = None
-) -> Iterator[LoadedFile]:
+def loaded(text: str, name: str, given: Mapping[str, object] | None = None) -> Iterator[LoadedFile]:
     """The file as a module for as long as the context lasts. Raises LoadError.
 
     `given` are globals that it starts with.
@@ -74,7 +72,7 @@ def _execute(text: str, module: ModuleType, filename: str) -> LoadedFile:
 
 def describe(error: BaseException, filename: str) -> str:
     """One line: the error, its message, and the line of the file that raised it."""
-    message = " ".join(str(error).split())
+    message = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     if len(message) > LONGEST:
         message = f"{message[:LONGEST]}..."
     text = f"{type(error).__name__}: {message}".rstrip(": ")
