@@ -14,3 +14,4 @@ class Artifact:
 
     path: str
     text: str
+    is_measured: bool = False  # its floats were measured: another machine may round them otherwise

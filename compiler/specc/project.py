@@ -17,7 +17,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-DEFAULTS = {"specs": "specs", "output": "generated"}
+FOLDERS = {"specs": "specs", "output": "generated"}
+KEYS = (*FOLDERS, "tests")
 
 
 class ProjectError(Exception):
@@ -26,11 +27,14 @@ class ProjectError(Exception):
 
 @dataclass(frozen=True)
 class Project:
-    """The folder of the pyproject.toml, and the two folders that it names."""
+    """The folder of the pyproject.toml, the two folders that it names, and whether each generated
+    file has a test file beside it.
+    """
 
     root: Path
     specs: Path
     output: Path
+    tests: bool = False
 
 
 def absolute(path: str | Path) -> Path:
@@ -74,18 +78,21 @@ def _read_table(file: Path) -> dict[str, Any] | None:
 
 def _project(root: Path, table: dict[str, Any]) -> Project:
     for key in table:
-        if key not in DEFAULTS:
-            close = get_close_matches(str(key), DEFAULTS, 1)
+        if key not in KEYS:
+            close = get_close_matches(str(key), KEYS, 1)
             hint = f" Did you mean {close[0]}?" if close else ""
-            known = " and ".join(DEFAULTS)
+            known = "specs, output and tests"
             raise ProjectError(
                 f"{root / 'pyproject.toml'}: [tool.specc] knows {known}, not {key}.{hint}"
             )
-    return Project(root, _folder(root, table, "specs"), _folder(root, table, "output"))
+    tests = table.get("tests", False)
+    if not isinstance(tests, bool):
+        raise ProjectError(f"{root / 'pyproject.toml'}: [tool.specc] tests must be true or false")
+    return Project(root, _folder(root, table, "specs"), _folder(root, table, "output"), tests)
 
 
 def _folder(root: Path, table: dict[str, Any], key: str) -> Path:
-    value = table.get(key, DEFAULTS[key])
+    value = table.get(key, FOLDERS[key])
     where = f"{root / 'pyproject.toml'}: [tool.specc] {key}"
     if not isinstance(value, str) or not value.strip() or "\0" in value:
         raise ProjectError(f"{where} must be the name of a folder")

@@ -53,6 +53,7 @@ DOORS = {
     ),
     "cli": door(EVERYTHING, "typer rich torch"),
     "__init__": door("artifact diagnostics pipeline loading"),
+    "pytest_plugin": door("project verify", "pytest"),
     "__main__": door("cli"),
 }
 

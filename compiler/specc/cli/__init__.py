@@ -6,6 +6,7 @@ internal error, 130 stopped by Ctrl-C.
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import NoReturn
 
@@ -14,4 +15,5 @@ from specc.cli.guard import guarded
 
 def main() -> NoReturn:
     """Run the command line of this process and exit."""
+    gc.set_threshold(100_000)  # a compilation is over before a hunt for garbage pays
     sys.exit(guarded(sys.argv[1:]))

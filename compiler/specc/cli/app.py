@@ -34,6 +34,14 @@ Strict = Annotated[
     bool,
     typer.Option("--strict", help="Refuse a choice that the ledger does not account for."),
 ]
+WithTests = Annotated[
+    bool,
+    typer.Option(
+        "--with-tests",
+        help="Also test_NAME.py beside each model, with frozen golden numbers. Needs torch."
+        " The project says it for itself with tests = true under [tool.specc].",
+    ),
+]
 
 
 def _show_version(wanted: bool) -> None:
@@ -80,19 +88,25 @@ def build(
         bool, typer.Option("--force", help="Overwrite files that were edited by hand.")
     ] = False,
     strict: Strict = False,
+    with_tests: WithTests = False,
 ) -> None:
     """Compile specs. Without an argument: what [tool.specc] in pyproject.toml names."""
     from specc.cli.build import build as run
 
-    _end(run(specs or [], output, force=force, strict=strict))
+    _end(run(specs or [], output, force=force, strict=strict, with_tests=with_tests))
 
 
 @app.command()
-def check(specs: Specs = None, output: Output = None, strict: Strict = False) -> None:
+def check(
+    specs: Specs = None,
+    output: Output = None,
+    strict: Strict = False,
+    with_tests: WithTests = False,
+) -> None:
     """Show as a diff what a build would change. Exit code 1 when there is something."""
     from specc.cli.check import check as run
 
-    _end(run(specs or [], output, strict=strict))
+    _end(run(specs or [], output, strict=strict, with_tests=with_tests))
 
 
 @app.command()

@@ -9,17 +9,29 @@ from specc.cli.compiling import compile_all, plan_for
 from specc.cli.failure import Code, Failure
 from specc.cli.out import say, say_bytes
 from specc.cli.sources import Stdout, select
+from specc.cli.vendoring import artifacts
 from specc.emit import EmitError, write
 
 
-def build(arguments: Sequence[Path], output: str | None, *, force: bool, strict: bool) -> Code:
+def build(
+    arguments: Sequence[Path],
+    output: str | None,
+    *,
+    force: bool,
+    strict: bool,
+    with_tests: bool = False,
+) -> Code:
     """Write the files of these specs. Raises `Failure`, and then nothing was written."""
     selection = select(arguments, output)
-    artifacts = compile_all(selection.specs, strict=strict)
+    if isinstance(selection.target, Stdout) and with_tests:
+        raise Failure("-o - prints one file: --with-tests writes two")
+    compilations = compile_all(selection.specs, strict=strict)
     if isinstance(selection.target, Stdout):
-        say_bytes(artifacts[0].text)
+        say_bytes(compilations[0].artifact.text)
         return Code.FINE
-    plan = plan_for(artifacts, selection.target, orphans=False)
+    with_tests = with_tests or selection.wants_tests
+    files = artifacts(compilations, selection.target, with_tests=with_tests)
+    plan = plan_for(files, selection.target, orphans=False)
     try:
         written = write(plan, force=force)
     except EmitError as error:

@@ -11,16 +11,21 @@ from specc.cli.compiling import compile_all, plan_for
 from specc.cli.failure import Code, Failure
 from specc.cli.out import is_colourful, paint_diff, say
 from specc.cli.sources import Stdout, select
-from specc.emit import Entry, State
+from specc.cli.vendoring import artifacts
+from specc.emit import Entry, State, stamp
 
 
-def check(arguments: Sequence[Path], output: str | None, *, strict: bool) -> Code:
+def check(
+    arguments: Sequence[Path], output: str | None, *, strict: bool, with_tests: bool = False
+) -> Code:
     """Print the drift; `Code.DRIFT` when there is any. Raises `Failure`."""
     selection = select(arguments, output)
     if isinstance(selection.target, Stdout):
         raise Failure("check compares with files: -o - makes no sense here")
-    artifacts = compile_all(selection.specs, strict=strict)
-    plan = plan_for(artifacts, selection.target, orphans=selection.is_whole)
+    compilations = compile_all(selection.specs, strict=strict)
+    with_tests = with_tests or selection.wants_tests
+    files = artifacts(compilations, selection.target, with_tests=with_tests)
+    plan = plan_for(files, selection.target, orphans=selection.is_whole)
     colourful = is_colourful(sys.stdout)
     for entry in plan.drift:
         say(f"{entry.state.value}: {entry.file}{_remark(entry)}")
@@ -34,7 +39,11 @@ def check(arguments: Sequence[Path], output: str | None, *, strict: bool) -> Cod
 
 
 def _remark(entry: Entry) -> str:
-    return " (no spec gives this file)" if entry.state is State.ORPHAN else ""
+    if entry.state is not State.ORPHAN:
+        return ""
+    is_test = entry.file.name.startswith("test_") and stamp(entry.old or "") is not None
+    hint = "; with [tool.specc] tests = true one may" if is_test else ""
+    return f" (no spec gives this file{hint})"
 
 
 def _diff(entry: Entry) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from specc.artifact import Artifact
@@ -11,16 +12,16 @@ from specc.cli.out import complain
 from specc.cli.sources import File, Folder
 from specc.diagnostics import SpecError
 from specc.emit import EmitError, Plan, plan
-from specc.pipeline import compile_spec
+from specc.pipeline import Compilation, compile_fully
 
 
-def compile_all(specs: Sequence[Path], *, strict: bool) -> tuple[Artifact, ...]:
-    """One artifact a spec. Raises `SpecError`, or `Failure` when it has shown several."""
-    artifacts: dict[Path, Artifact] = {}
+def compile_all(specs: Sequence[Path], *, strict: bool) -> tuple[Compilation, ...]:
+    """One compilation a spec. Raises `SpecError`, or `Failure` when it has shown several."""
+    compilations: dict[Path, Compilation] = {}
     bad: list[SpecError] = []
     for spec in specs:
         try:
-            artifacts[spec] = compile_spec(spec, strict=strict)
+            compilations[spec] = compile_fully(spec, strict=strict)
         except SpecError as error:  # noqa: PERF203  # the point of the loop
             bad.append(error)
     if bad and len(specs) == 1:
@@ -29,27 +30,28 @@ def compile_all(specs: Sequence[Path], *, strict: bool) -> tuple[Artifact, ...]:
         for each in bad:
             complain(str(each))
         raise Failure(f"{len(bad)} of {len(specs)} specs do not compile")
-    _refuse_twins(artifacts)
-    return tuple(artifacts.values())
+    _refuse_twins(compilations)
+    return tuple(compilations.values())
 
 
 def plan_for(artifacts: Sequence[Artifact], target: Folder | File, *, orphans: bool) -> Plan:
     """Compare with what lies at the target. Raises `Failure`."""
     try:
         if isinstance(target, File):
-            (artifact,) = artifacts
-            renamed = Artifact(target.path.name, artifact.text)
-            return plan([renamed], target.path.parent)
+            model, *tests = artifacts
+            renamed = replace(model, path=target.path.name)
+            return plan([renamed, *tests], target.path.parent)
         return plan(artifacts, target.path, orphans=orphans)
     except EmitError as error:
         raise Failure(str(error)) from error
 
 
-def _refuse_twins(artifacts: dict[Path, Artifact]) -> None:
+def _refuse_twins(compilations: dict[Path, Compilation]) -> None:
     seen: dict[str, Path] = {}
-    for spec, artifact in artifacts.items():
-        twin = seen.setdefault(artifact.path.casefold(), spec)
+    for spec, compilation in compilations.items():
+        path = compilation.artifact.path
+        twin = seen.setdefault(path.casefold(), spec)
         if twin != spec:
             raise Failure(
-                f"{twin} and {spec} both give {artifact.path}: change the name in one of them"
+                f"{twin} and {spec} both give {path}: change the name in one of them"
             )

@@ -37,11 +37,14 @@ Target = Folder | File | Stdout
 
 @dataclass(frozen=True)
 class Selection:
-    """The specs, where they go, and whether they are all that the target should hold."""
+    """The specs, where they go, whether they are all that the target should hold, and whether
+    their project wants test files.
+    """
 
     specs: tuple[Path, ...]
     target: Target
     is_whole: bool
+    wants_tests: bool = False
 
 
 def select(arguments: Sequence[Path], output: str | None) -> Selection:
@@ -49,12 +52,13 @@ def select(arguments: Sequence[Path], output: str | None) -> Selection:
     try:
         specs = find_specs(arguments) if arguments else _project_specs()
         target = _target(output) if output is not None else _default_target(specs)
+        wants_tests = output is None and _project_wants_tests(specs)
     except ProjectError as error:
         raise Failure(str(error)) from error
     if len(specs) > 1 and not isinstance(target, Folder):
         where = "-" if isinstance(target, Stdout) else str(target.path)
         raise Failure(f"-o {where} takes one spec, and there are {len(specs)}")
-    return Selection(specs, target, is_whole=not arguments)
+    return Selection(specs, target, not arguments, wants_tests)
 
 
 def find_specs(arguments: Sequence[Path]) -> tuple[Path, ...]:
@@ -110,6 +114,12 @@ def _default_target(specs: Sequence[Path]) -> Target:
         raise Failure("the specs belong to several projects: say where the files go with -o DIR")
     (project,) = projects
     return Folder(near(project.output) if project else Path())
+
+
+def _project_wants_tests(specs: Sequence[Path]) -> bool:
+    """Whether [tool.specc] says `tests = true`."""
+    projects = {find_project(spec.parent) for spec in specs}
+    return any(project is not None and project.tests for project in projects)
 
 
 def near(path: Path) -> Path:

@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from specc.artifact import Artifact
+from specc.emit.digits import same_but_for_rounding
 from specc.emit.errors import EmitError
 from specc.emit.stamp import is_untouched, stamp, unix
 
@@ -80,13 +81,19 @@ def _compare(artifact: Artifact, file: Path) -> Entry:
     old = read(file)
     if old is None:
         return Entry(file, State.MISSING, None, artifact.text)
-    if unix(old) == artifact.text:
+    if _is_as_it_should_be(unix(old), artifact):
         state = State.UNCHANGED
     elif stamp(old) is None:
         state = State.FOREIGN
     else:
         state = State.CHANGED if is_untouched(old) else State.HAND_EDITED
     return Entry(file, state, old, artifact.text)
+
+
+def _is_as_it_should_be(old: str, artifact: Artifact) -> bool:
+    if old == artifact.text:
+        return True
+    return artifact.is_measured and same_but_for_rounding(old, artifact.text)
 
 
 def _orphans(folder: Path, expected: set[str]) -> list[Entry]:

@@ -136,6 +136,11 @@ def _key(role: Role[Any]) -> object:
     return _structure(role.part, {}), role.context
 
 
+def structure(part: object) -> object:
+    """What parts must have in common to share a class."""
+    return _structure(part, {})
+
+
 def _structure(part: object, seen: dict[str, int]) -> object:
     """The part with its numbers replaced by where they first occurred, and without its
     initialisation.

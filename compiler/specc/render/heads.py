@@ -167,7 +167,8 @@ class HeadText:
             case LanguageModelHead() | MaskedLanguageModelHead():
                 return f"[B, {self.length}, V]"
             case ClassifierHead():
-                return "[B, C]"
+                size = self.head.n_classes  # C is one number; several heads name their own
+                return f"[B, {'C' if size.name == 'n_classes' else size.name}]"
             case FeaturesHead():
                 return f"[B, {self.length}, D]"
             case _:

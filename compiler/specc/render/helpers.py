@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from specc.ir.attention import Attention, AttentionSource
@@ -21,25 +21,28 @@ from specc.render.views import ViewText
 def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     """The helpers in the order in which a reader needs them."""
     attentions = [p for p in walk(model.stacks) if isinstance(p, Attention)]
-    found = [section("helpers/split_heads"), section("helpers/merge_heads")]
+    found = []
+    if attentions:
+        found += [section("helpers/split_heads"), section("helpers/merge_heads")]
     rotary = next((p for p in walk(model.stacks) if isinstance(p, Rotary)), None)
     if rotary is not None:
         found.append(section(f"helpers/{rotate_template(rotary)}"))
-    giving = next((a for a in attentions if a.gives_weights), None)
-    if giving is not None:
+    giving = [a for a in attentions if a.gives_weights]
+    if giving:
         found.append(_attention_weights(giving, model, texts))
     for stack in model.stacks:
         found += _visible(stack, stack is model.stacks[-1], texts.get(stack.name))
     if any(a.source is AttentionSource.MEMORY for a in attentions):
         found.append(section("helpers/visible_memory"))
-    if _counts_real_tokens(model):
+    if _counts_real_tokens(model.stacks):
+        cached = counts_from_start(model)
         found.append(
             section(
                 "helpers/token_positions",
-                cached=model.cache,
-                span="start, start + tokens.size(1)" if model.cache else "tokens.size(1)",
-                new="[:, start:]" if model.cache else "",
-                keys="S" if model.cache else "T",
+                cached=cached,
+                span="start, start + tokens.size(1)" if cached else "tokens.size(1)",
+                new="[:, start:]" if cached else "",
+                keys="S" if cached else "T",
             )
         )
     if _pools_real_tokens(model):
@@ -55,18 +58,23 @@ def _pools_real_tokens(model: Model) -> bool:
     return model.kind is not Kind.FEATURES and any(means)
 
 
-def _attention_weights(part: Attention, model: Model, texts: Mapping[str, ViewText]) -> str:
+def _attention_weights(
+    giving: Sequence[Attention], model: Model, texts: Mapping[str, ViewText]
+) -> str:
+    part = giving[0]
     memory = part.source is AttentionSource.MEMORY
     text = None if memory else texts.get(model.stacks[-1].name)
+    keys = "M" if memory else "S" if part.cached else "T"
+    letters = sorted({"K" if a.is_grouped else "H" for a in giving})
     context: dict[str, Any] = {
-        "kv": "K" if part.is_grouped else "H",
-        "keys": "M" if memory else "S" if part.cached else "T",
+        "k_shape": " or ".join(f"[B, {letter}, {keys}, E]" for letter in letters),
+        "keys": keys,
         "mask_type": text.mask_type if text else "Tensor | None",
         "mask_shape": text.mask_shape if text else "[B, 1, 1, M]",
         "causal": text is not None and text.is_causal is not None,
         "biased": text is not None and text.biased,
         "mixed": text is not None and text.mixed,
-        "grouped": part.is_grouped,
+        "grouped": "K" in letters,
         "memory": memory,
     }
     return section("helpers/attention_weights", **context)
@@ -77,7 +85,7 @@ def _visible(stack: Stack, last: bool, text: ViewText | None) -> list[str]:
     if text is None or all(view.alibi is not None for view in views(stack)):
         return []
     causal = any(view.causal for view in views(stack))
-    if causal and text.flag:
+    if causal and text.flag and text.cached:
         return [section("helpers/visible_cached")]
     if causal:
         return [section("helpers/visible_causal")]
@@ -85,8 +93,13 @@ def _visible(stack: Stack, last: bool, text: ViewText | None) -> list[str]:
     return [section("helpers/visible_both_ways", name=name)]
 
 
-def _counts_real_tokens(model: Model) -> bool:
-    found = [p for p in walk(model.stacks) if isinstance(p, Rotary | Sinusoidal | LearnedPosition)]
+def counts_from_start(model: Model) -> bool:
+    """Whether `token_positions` takes a start: only the last stack has a cache."""
+    return model.cache and _counts_real_tokens(model.stacks[-1:])
+
+
+def _counts_real_tokens(stacks: tuple[Stack, ...]) -> bool:
+    found = [p for p in walk(stacks) if isinstance(p, Rotary | Sinusoidal | LearnedPosition)]
     return any(p.index is PositionIndex.MASK for p in found)
 
 

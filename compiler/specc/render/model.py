@@ -24,7 +24,7 @@ from specc.render.code import Scope
 from specc.render.engine import lines, section
 from specc.render.header import config_section, header_section
 from specc.render.heads import HeadText
-from specc.render.helpers import helper_sections
+from specc.render.helpers import counts_from_start, helper_sections
 from specc.render.layers import Pattern
 from specc.render.methods import Forward, Method
 from specc.render.norms import NormTable
@@ -200,7 +200,7 @@ def _stack_texts(plan: FilePlan, patterns: list[Pattern]) -> list[StackText]:
             plan.norms,
             tables,
             pattern,
-            model.cache,
+            counts_from_start(model),
             "visible_source" if stack is not model.stacks[-1] else "visible_tokens",
             plan.cite,
         )

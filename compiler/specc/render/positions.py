@@ -172,7 +172,7 @@ def _sinusoidal_section(cls: PartClass[tuple[object, ...]], padded: bool) -> str
         frequency=f"10_000.0 ** -({exponent})",
         sines="0::2" if interleaved else ": (width + 1) // 2",
         cosines="1::2" if interleaved else "(width + 1) // 2 :",
-        order="in turn" if interleaved else "all sines first",
+        order="in turn" if interleaved else "sines first",
         move="[T] or [B, T] -> [T, D] or [B, T, D]" if padded else "[T] -> [T, D]",
     )
 

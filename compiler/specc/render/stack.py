@@ -226,8 +226,8 @@ class StackText:
             return []
         found = []
         plain = [view for view in self._views if view.alibi is None]
-        if plain and text.flag and self._causal:
-            arguments = self._flag_arguments
+        if plain and text.flag and self._causal and self.cached:
+            arguments = f"start, end, {self.names.mask}, {self.tokens}.device"
             found.append(f"mask, is_causal = {self.visible}({arguments})")
         elif plain:
             square = f"[B, 1, {self.length}, {self.length}]"
@@ -242,11 +242,6 @@ class StackText:
     @property
     def _causal(self) -> bool:
         return any(view.causal for view in self._views)
-
-    @property
-    def _flag_arguments(self) -> str:
-        start_end = "start, end" if self.cached else f"0, {self.tokens}.size(1)"
-        return f"{start_end}, {self.names.mask}, {self.tokens}.device"
 
     @property
     def rotary_lines(self) -> list[RotaryLine]:
@@ -289,7 +284,8 @@ class StackText:
         biased = view.alibi is not None
         given.append("bias" if biased and not text.biased else "mask")
         if text.flag:
-            given.append("is_causal" if self._causal and not biased else "False")
+            flag = "is_causal" if self.cached else "mask is None"
+            given.append(flag if self._causal and not biased else "False")
         if text.cached:
             given.append("start" if self.cached else "0")
         return f"{text.type_name}({', '.join(given)})"

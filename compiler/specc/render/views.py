@@ -7,12 +7,14 @@ a class of attention: the encoder's view says that it is not causal and that not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from specc.ir.attention import Attention, AttentionSource
 from specc.ir.block import Stack, TokenInput
 from specc.ir.model import Model
 from specc.ir.views import self_attention, views
+from specc.render.classes import structure
 from specc.render.code import camel
 
 
@@ -50,11 +52,11 @@ class ViewText:
     def mask_shape(self) -> str:
         """As a shape comment, with the S keys that a cache adds to the T new tokens."""
         keys = "S" if self.cached else "T"
+        plain = [f"[T, {keys}]"] * (self.flag and self.cached) + [f"[B, 1, T, {keys}]"]
+        biased = [f"[H, T, {keys}]", f"[B, H, T, {keys}]"]
         if self.biased:
-            return f"[H, T, {keys}] or [B, H, T, {keys}]"
-        if self.mixed:
-            return f"[T, {keys}] or [H, T, {keys}] or [B, H, T, {keys}]"
-        return f"[T, {keys}] or [B, 1, T, {keys}]" if self.flag else f"[B, 1, T, {keys}]"
+            return " or ".join(biased)
+        return " or ".join(plain + biased if self.mixed else plain)
 
     @property
     def parameter(self) -> str:
@@ -79,7 +81,7 @@ def view_texts(model: Model) -> dict[str, ViewText]:
         if views(stack) and isinstance(stack.input, TokenInput)
     }
     united = _united(list(found.values()))
-    if united is not None:
+    if united is not None and _share_a_class(model.stacks):
         return dict.fromkeys(found, _named(united, "View"))
     several = sum(_needs_tuple(text) for text in found.values()) > 1
     return {
@@ -118,6 +120,19 @@ def _united(texts: list[ViewText]) -> ViewText | None:
         both_ways=any(t.both_ways for t in texts),
         cached=any(t.cached for t in texts),
     )
+
+
+def _share_a_class(stacks: Sequence[Stack]) -> bool:
+    """Whether every stack has an attention to itself that is like one of the first's."""
+    kinds = [
+        {
+            structure(replace(a, causal=False, cached=False))
+            for t in stack.layer_types
+            if (a := self_attention(t.block))
+        }
+        for stack in stacks
+    ]
+    return all(kinds[0] & own for own in kinds)
 
 
 def _needs_tuple(text: ViewText) -> bool:

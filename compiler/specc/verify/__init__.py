@@ -5,6 +5,8 @@ The file under test is executed. It is compared with golden, the second meaning 
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,14 +80,17 @@ def _unloaded(checks: tuple[Check, ...], evidence: str) -> Iterator[CheckResult]
 
 @contextmanager
 def quiet_torch() -> Iterator[None]:
-    """The caller's random state and thread count are as before when the checks are done.
+    """Logs and warnings are silent; random state and threads are the caller's again after.
 
     One thread: the tensors are tiny.
     """
-    threads = torch.get_num_threads()
+    threads, level = torch.get_num_threads(), logging.root.manager.disable
     try:
         torch.set_num_threads(1)
-        with torch.random.fork_rng(devices=[]):
+        logging.disable(logging.CRITICAL)
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
             yield
     finally:
         torch.set_num_threads(threads)
+        logging.disable(level)

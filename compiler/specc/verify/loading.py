@@ -72,7 +72,7 @@ def _execute(text: str, module: ModuleType, filename: str) -> LoadedFile:
 
 def describe(error: BaseException, filename: str) -> str:
     """One line: the error, its message, and the line of the file that raised it."""
-    message = " ".join(str(error).split())
+    message = " ".join(str(error.msg if isinstance(error, SyntaxError) else error).split())
     if len(message) > LONGEST:
         message = f"{message[:LONGEST]}..."
     text = f"{type(error).__name__}: {message}".rstrip(": ")

@@ -5,6 +5,7 @@ Golden's results are kept: many checks ask for the same ones.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,6 +15,7 @@ from torch import Tensor, nn
 from specc import golden
 from specc.golden import Inputs
 from specc.ir.block import FeatureInput
+from specc.ir.layers import DropoutSite
 from specc.ir.model import Model
 from specc.ir.walk import resize
 from specc.verify.calls import Outputs, call, flat, scalar
@@ -41,6 +43,7 @@ class Known:
     weights: dict[Regime, dict[str, Tensor]] = field(default_factory=dict)
     results: dict[str, golden.Result] = field(default_factory=dict)
     gradients: dict[str, dict[str, Tensor]] = field(default_factory=dict)
+    answers: dict[str, Outputs] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -135,10 +138,24 @@ class Subject:
             }
         return self.known.gradients[case.name]
 
-    def golden_outputs(self, inputs: Inputs) -> Outputs:
-        """Golden's outputs for other inputs, with stress weights."""
-        with torch.no_grad():
-            return flat(golden.run(self.small, self.weights(), inputs).outputs)
+    def answer(
+        self,
+        question: str,
+        inputs: Inputs,
+        *,
+        weights: Mapping[str, Tensor] | None = None,
+        dropped: DropoutSite | None = None,
+    ) -> Outputs:
+        """Golden's outputs for inputs beside the cases, with stress weights unless told otherwise.
+
+        Computed once a question: the same words must always come with the same tensors.
+        """
+        if question not in self.known.answers:
+            with torch.no_grad():
+                given = self.weights() if weights is None else weights
+                result = golden.run(self.small, given, inputs, dropped)
+                self.known.answers[question] = flat(result.outputs)
+        return self.known.answers[question]
 
     def outputs(self, live: nn.Module, inputs: Inputs) -> Outputs:
         """The live model's outputs, without gradients, features cast to its dtype."""

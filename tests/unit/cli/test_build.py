@@ -142,7 +142,7 @@ def test_an_internal_error_is_one_line_and_a_report(specc, spec, monkeypatch):
     def explode(*args, **kwargs):
         raise KeyError("boom\nand more")
 
-    monkeypatch.setattr("specc.cli.compiling.compile_spec", explode)
+    monkeypatch.setattr("specc.cli.compiling.compile_fully", explode)
     result = specc("build", "good.yaml")
     assert result.code == 3
     assert len(result.err.splitlines()) == 1
@@ -155,7 +155,7 @@ def test_ctrl_c(spec, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("specc.cli.compiling.compile_spec", interrupt)
+    monkeypatch.setattr("specc.cli.compiling.compile_fully", interrupt)
     assert guarded(["build", str(spec)]) == 130
 
 

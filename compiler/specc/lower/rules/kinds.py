@@ -62,6 +62,12 @@ def _cache(spec: schema.Spec) -> Iterator[Diagnostic]:
         return
     if not any("attention" in x.block.sublayers for x in spec.stacks[-1].types.values()):
         yield Diagnostic(("features",), "no layer has self-attention whose keys a cache could keep")
+    if any(isinstance(head, schema.ClassifierHead) for head in spec.heads):
+        yield Diagnostic(
+            ("features",),
+            "a classifier pools over all tokens, and with a cache a call sees the new ones only",
+            "write `features: []`",
+        )
 
 
 def _attention_weights(spec: schema.Spec) -> Iterator[Diagnostic]:

@@ -34,7 +34,7 @@ class Dtypes(Check):
     def run(self, subject: Subject) -> Outcome:
         """Compare with golden's float64 outputs."""
         told = []
-        wanted = subject.golden_outputs(subject.padded)
+        wanted = subject.answer("padded", subject.padded)
         for dtype, limit in LIMITS.items():
             outputs = subject.outputs(subject.build_stressed(dtype), subject.padded)
             other = [name for name, tensor in outputs.items() if tensor.dtype != dtype]

@@ -116,7 +116,7 @@ class StateDict(Check):
     name: str = "state_dict"
 
     def run(self, subject: Subject) -> Outcome:
-        """Compare paths and shapes; load with one tensor more, then with each one missing."""
+        """Compare paths and shapes; load with one tensor more and with tensors missing."""
         live = subject.build()
         wanted = {p.path: p.shape for p in parameters(subject.small)}
         found = {path: tuple(tensor.shape) for path, tensor in live.state_dict().items()}
@@ -131,9 +131,10 @@ class StateDict(Check):
         live.load_state_dict(weights)
         if not _refuses(live, {**weights, "not_a_parameter": torch.zeros(1)}):
             return failed("an unknown tensor is loaded without an error")
-        for path in weights:
-            if not _refuses(live, {p: w for p, w in weights.items() if p != path}):
-                return failed(f"a state dict without {path} is loaded without an error")
+        needed = live.load_state_dict({}, strict=False).missing_keys
+        spared = [path for path in weights if path not in needed]
+        if spared or not _refuses(live, dict(list(weights.items())[1:])):
+            return failed(f"a state dict without {[*spared, *weights][0]} loads without an error")
         return passed(f"{counted(len(wanted), 'tensor')}; unknown and missing ones are refused")
 
 

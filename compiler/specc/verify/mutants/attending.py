@@ -18,9 +18,10 @@ from specc.ir.attention import (
     Unscaled,
 )
 from specc.ir.layers import Linear
+from specc.ir.model import Kind, Model
 from specc.ir.positions import Alibi
 from specc.ir.sizes import Constant, width
-from specc.verify.mutants.mutant import Mutant, dropped, each, scaled
+from specc.verify.mutants.mutant import Mutant, dropped, each, rewritten, scaled
 
 
 def with_scale(name: str, kind: type[Scale], scale: Scale | None) -> Mutant:
@@ -39,6 +40,13 @@ def _anticausal(part: Attention) -> Attention:
     if part.source is AttentionSource.MEMORY or (part.cached and isinstance(part.position, Alibi)):
         return part
     return replace(part, causal=not part.causal)
+
+
+def _other_direction(model: Model) -> Model | None:
+    """Not of a set, which has no order."""
+    if model.kind is Kind.FEATURES:
+        return None
+    return rewritten(model, Attention, _anticausal)
 
 
 def _renamed(linear: Linear, name: str) -> Linear:
@@ -91,7 +99,7 @@ def _over_other(part: Attention) -> Attention:
 
 
 ATTENTION = (
-    each("causal flipped", Attention, _anticausal),
+    Mutant("Attention: causal flipped", _other_direction),
     dropped(Attention, "output_dropout"),
 )
 

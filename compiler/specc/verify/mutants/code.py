@@ -86,7 +86,11 @@ POSITIONS = (
         "torch.arange(start, start + _length, device=_device)",
         "torch.arange(start + 1, start + 1 + _length, device=_device)",
     ),
-    swap("padded positions off by one", "_sum - 1", "_sum"),
+    swap(
+        "padded positions off by one",
+        "_mask.cumsum(1)[:, start:] - 1",
+        "_mask.cumsum(1)[:, start:]",
+    ),
     swap("padding counted", "_mask.cumsum(1)", "torch.ones_like(_mask).cumsum(1)"),
     swap("new tokens counted only", "_mask.cumsum(1)[:, start:]", "_mask[:, start:].cumsum(1)"),
     swap("positions below 0", "_place.clamp(min=0)", "_place", alone_in_padding),
@@ -127,7 +131,6 @@ ATTENTION = (
     swap("dropout in eval mode", "self.dropout if self.training else 0.0", "self.dropout"),
     swap("output projection left out", "self.o_proj(_x)", "_x[..., : self.o_proj.out_features]"),
     swap("weights over the wrong axis", "_scores.softmax(dim=-1)", "_scores.softmax(dim=-2)"),
-    swap("weights over the wrong axis", "_scores.softmax(-1)", "_scores.softmax(-2)"),
     swap("temperature not exponentiated", "self.log_scale.exp()", "self.log_scale"),
     swap("temperature starts at 0", "nn.init.constant_(_w, _value)", "nn.init.zeros_(_w)"),
     swap("alibi: the wrong sign", "key - query", "query - key"),
@@ -195,7 +198,11 @@ CALLS = (
     swap("norms not reset", "module.reset_parameters()", "pass"),
     swap("biases start at 1", "nn.init.zeros_(module.bias)", "nn.init.ones_(module.bias)"),
     swap("initial std halved", "nn.init.normal_(_w, std=_s)", "nn.init.normal_(_w, std=_s / 2)"),
-    swap("the tied matrix is a copy", "self.embedding.weight", "self.embedding.weight.detach()"),
+    swap(
+        "the tied matrix is a copy",
+        "F.linear(_x, self.embedding.weight)",
+        "F.linear(_x, self.embedding.weight.detach())",
+    ),
 )
 
 CODE_MUTANTS: tuple[CodeMutant, ...] = (

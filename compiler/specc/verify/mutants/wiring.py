@@ -25,7 +25,9 @@ from specc.ir.heads import (
 )
 from specc.ir.init import ZEROS, StandardNormal
 from specc.ir.layers import Activation, Linear
+from specc.ir.model import Model
 from specc.ir.sizes import Constant, width
+from specc.ir.walk import walk
 from specc.verify.mutants.mutant import (
     Mutant,
     choices,
@@ -64,6 +66,13 @@ def _inside(part: Sublayer) -> Sublayer:
 
 def _reversed(part: Block) -> Block:
     return replace(part, sublayers=part.sublayers[::-1])
+
+
+def _all_parallel(model: Model) -> str | None:
+    blocks = [part for part in walk(model.stacks) if isinstance(part, Block)]
+    if all(block.wiring is Wiring.PARALLEL for block in blocks):
+        return "parallel sublayers are added up, in any order"
+    return None
 
 
 def _parallel(part: Block) -> Block:
@@ -105,7 +114,7 @@ BLOCKS: dict[str, tuple[Mutant, ...]] = {
     "Block": (
         each("sequential", Block, lambda part: replace(part, wiring=Wiring.SEQUENTIAL)),
         each("parallel", Block, _parallel),
-        each("sublayers reversed", Block, _reversed),
+        each("sublayers reversed", Block, _reversed, _all_parallel),
     ),
     "Sublayer": (
         each("pre-norm becomes post-norm", Sublayer, _post),

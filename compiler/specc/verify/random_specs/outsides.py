@@ -41,6 +41,12 @@ def drawn_heads(kind: str) -> Draws:
     return st.one_of(features, tokens, classifier, _lists(tokens), _lists(features))
 
 
+def pools(head: Value) -> bool:
+    """Whether one of the heads is a classifier."""
+    heads = head if isinstance(head, list) else [head]
+    return any(isinstance(each, dict) and "pool" in each for each in heads)
+
+
 def _lists(first: Draws) -> Draws:
     rest = st.sampled_from([["one_logits"], ["one_logits", "two_logits"], []])
 

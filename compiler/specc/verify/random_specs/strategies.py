@@ -13,6 +13,7 @@ from specc.verify.random_specs.layers import layer_overrides, layer_patterns
 from specc.verify.random_specs.mistakes import mistaken
 from specc.verify.random_specs.outsides import (
     drawn_heads,
+    pools,
     dropouts,
     embeddings,
     inits,
@@ -121,7 +122,10 @@ def _shared(draw: DrawFn, kind: str) -> Tree:
         optional["features"] = st.sampled_from([["cache"], []])
     if kind in ("decoder", "encoder"):
         optional["outputs"] = st.just(["attention_weights"])
-    return cast(Tree, draw(st.fixed_dictionaries({}, optional=optional)))
+    found = cast(Tree, draw(st.fixed_dictionaries({}, optional=optional)))
+    if kind in ("decoder", "encoder_decoder") and pools(found.get("head")):
+        found["features"] = []
+    return found
 
 
 @st.composite

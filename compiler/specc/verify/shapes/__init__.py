@@ -24,7 +24,7 @@ A lower-case name is an integer parameter of the function, a `Config` field, or 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -59,18 +59,18 @@ class Observed:
         return judge(self.survey, self.evidence)
 
 
-def examine(text: str, sizes: Mapping[str, int] | None = None) -> Observed:
+def examine(text: str) -> Observed:
     """`observe`, for a file that may not run: raises LoadError or UncallableError with one line."""
     try:
-        return observe(text, sizes)
+        return observe(text)
     except (LoadError, UncallableError):
         raise
     except SyntaxError as error:
         raise LoadError(describe(error, "")) from error
 
 
-def observe(text: str, sizes: Mapping[str, int] | None = None) -> Observed:
-    """Instrument a copy of the file and run it, with these sizes in `Config` or small ones.
+def observe(text: str) -> Observed:
+    """Instrument a copy of the file and run it with small sizes in `Config`.
 
     Raises LoadError, UncallableError, SyntaxError.
     """
@@ -78,18 +78,15 @@ def observe(text: str, sizes: Mapping[str, int] | None = None) -> Observed:
     recorder = Recorder(found.scopes)
     with loaded(found.text, "shapes", {RECORDER: recorder.saw}) as file:
         recorder.watch(file.module)
-        tries = [sizes] if sizes is not None else small_config(file.config_class)
-        config = _run(file, recorder, tries)
+        config = _run(file, recorder)
     calls = {name: tuple(calls) for name, calls in recorder.calls.items()}
     return Observed(found, Evidence(config, calls))
 
 
-def _run(
-    file: LoadedFile, recorder: Recorder, tries: Iterable[Mapping[str, int]]
-) -> Mapping[str, int]:
+def _run(file: LoadedFile, recorder: Recorder) -> Mapping[str, int]:
     """Build the model at the first sizes that it accepts, and call it. Returns all its sizes."""
     problem = ""
-    for sizes in tries:
+    for sizes in small_config(file.config_class):
         try:
             config = file.config_class(**sizes)
             model = _built(file, config)

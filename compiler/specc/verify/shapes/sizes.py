@@ -14,11 +14,11 @@ POOLS = {
     "vocab_size": (37, 43, 47),
     "max_seq_len": (61, 67, 71),
     "d_model": (22, 26, 34),
-    "n_heads": (6, 12, 18),
-    "n_kv_heads": (3, 2),
-    "head_dim": (10, 14, 18),
+    "n_heads": (6, 12, 18, 24),  # multiples of
+    "n_kv_heads": (3, 2, 1),
+    "head_dim": (10, 14, 26, 34),
     "rotary_dim": (4, 8),
-    "d_ff": (28, 32, 38, 46),
+    "d_ff": (28, 32, 38, 46, 58),
     "n_types": (7,),
     "n_classes": (11, 13, 17),
     "n_experts": (15, 25),
@@ -39,7 +39,7 @@ def small_config(config_class: type) -> Iterator[dict[str, int]]:
         if base is not None:
             taken = set(sizes.values())
             free = (number for number in POOLS[base] if number not in taken)
-            sizes[name] = next(free, None) or next(n for n in count(49, 2) if n not in taken)
+            sizes[name] = next(free, POOLS[base][0])
         elif name.startswith("n_") and "layers" in name:
             sizes[name] = min(default, MOST_LAYERS)
     yield sizes

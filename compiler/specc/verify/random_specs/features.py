@@ -1,0 +1,253 @@
+"""The features that the support matrix crosses: a declared table of fields of the language and the
+values of each that differ in kind, every value as the piece of a spec that says it.
+
+The first value of a feature is the plain one, which goes with all others that can be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from specc.verify.random_specs.yaml_text import Tree
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A name, and pieces of a spec by the words for them."""
+
+    name: str
+    values: dict[str, Tree]
+
+
+def base() -> Tree:
+    """The spec that the pieces are merged into; kind and position are features."""
+    return {
+        "specc": 1,
+        "name": "m",
+        "vocab_size": 11,
+        "d_model": 16,
+        "n_layers": 3,
+        "max_seq_len": 13,
+        "attention": {"n_heads": 4},
+        "feed_forward": {"d_ff": 7},
+    }
+
+
+_SEPARATE = {"projection": "separate"}  # attention over a memory cannot fuse its projections
+
+KIND = Feature(
+    "kind",
+    {
+        "decoder": {"kind": "decoder"},
+        "encoder": {"kind": "encoder"},
+        "encoder_decoder": {"kind": "encoder_decoder", "cross_attention": _SEPARATE},
+        "features": {"kind": "features", "vocab_size": None, "cross_attention": _SEPARATE},
+    },
+)
+
+
+def _under(key: str, **values: object) -> dict[str, Tree]:
+    return {word.replace("_", " "): {key: value} for word, value in values.items()}
+
+
+def _llama3() -> Tree:
+    factors = {"factor": 8, "low_freq_factor": 1, "high_freq_factor": 4}
+    return {"kind": "llama3", **factors, "original_max_seq_len": 8}
+
+
+def _second(**override: object) -> Tree:
+    return {"layers": {"pattern": ["a", "b"], "types": {"a": {}, "b": override}}}
+
+
+_POOLED = {"kind": "classifier", "n_classes": 3}
+_ROPE = {"kind": "rope"}
+_GLU = {"kind": "glu", "activation": "silu"}
+
+FEATURES: tuple[Feature, ...] = (
+    KIND,
+    Feature(
+        "norm",
+        _under(
+            "norm",
+            layer={"kind": "layer"},
+            layer_without_bias={"kind": "layer", "bias": False},
+            rms={"kind": "rms"},
+            rms_one_plus_w={"kind": "rms", "weight": "one_plus_w", "cast": "after_weight"},
+            rms_without_weight={"kind": "rms", "weight": "none"},
+        ),
+    ),
+    Feature(
+        "norm placement",
+        {
+            word.replace("_", " "): {"block": {"norm_placement": word}}
+            for word in ("pre", "post", "sandwich", "post_sublayer")
+        },
+    ),
+    Feature(
+        "wiring",
+        {
+            "sequential": {},
+            "parallel": {"block": {"wiring": "parallel"}},
+            "parallel, one norm": {"block": {"wiring": "parallel", "shared_norm": True}},
+        },
+    ),
+    Feature(
+        "sublayers",
+        {
+            "usual": {},
+            "feed-forward first": {"block": {"sublayers": ["feed_forward", "attention"]}},
+            "feed-forward last of three": {
+                "block": {"sublayers": ["attention", "cross_attention", "feed_forward"]}
+            },
+        },
+    ),
+    Feature(
+        "position",
+        _under(
+            "position",
+            none={"kind": "none"},
+            sinusoidal={"kind": "sinusoidal"},
+            sinusoidal_concat={"kind": "sinusoidal", "layout": "concat", "frequency": "k/(half-1)"},
+            learned={"kind": "learned"},
+            learned_with_offset={"kind": "learned", "offset": 2, "index": "arange"},
+            rope=_ROPE,
+            rope_interleaved={**_ROPE, "layout": "interleaved", "index": "arange"},
+            rope_on_half={**_ROPE, "fraction": 0.5},
+            rope_linear={**_ROPE, "scaling": {"kind": "linear", "factor": 2}},
+            rope_llama3={**_ROPE, "scaling": _llama3()},
+            alibi={"kind": "alibi"},
+        ),
+    ),
+    Feature(
+        "key/value heads",
+        {
+            "as many": {},
+            "grouped": {"attention": {"n_kv_heads": 2}},
+            "one": {"attention": {"n_kv_heads": 1}},
+        },
+    ),
+    Feature(
+        "head width",
+        {"of d_model": {}, "own": {"attention": {"head_dim": 6}}},
+    ),
+    Feature(
+        "projection",
+        {
+            "separate": {},
+            "fused": {"attention": {"projection": "fused"}},
+        },
+    ),
+    Feature(
+        "attention bias",
+        {
+            "none": {},
+            "all": {"attention": {"bias": True}},
+            "q, k, v": {"attention": {"bias": {"q": True, "k": True, "v": True}}},
+            "v": {"attention": {"bias": {"v": True}}},
+        },
+    ),
+    Feature(
+        "attention scale",
+        {
+            "head width": {},
+            "one": {"attention": {"scale": "one"}},
+            "number": {"attention": {"scale": 0.3}},
+            "other width": {"attention": {"scale": {"inv_sqrt": 16}}},
+        },
+    ),
+    Feature(
+        "query-key norm",
+        {
+            "none": {},
+            "rms": {"attention": {"qk_norm": {"kind": "rms"}}},
+            "rms, before the split": {"attention": {"qk_norm": {"kind": "rms", "over": "full"}}},
+            "layer": {"attention": {"qk_norm": {"kind": "layer"}}},
+            "l2": {"attention": {"qk_norm": {"kind": "l2"}}},
+            "l2, temperature": {
+                "attention": {"qk_norm": {"kind": "l2", "temperature": "per_head"}}
+            },
+        },
+    ),
+    Feature(
+        "feed-forward",
+        _under(
+            "feed_forward",
+            relu={"activation": "relu"},
+            relu_squared={"activation": "relu_squared"},
+            gelu={"activation": "gelu_erf", "bias": True},
+            gelu_tanh={"activation": "gelu_tanh", "bias": {"down": True}},
+            swiglu=_GLU,
+            geglu={"kind": "glu", "activation": "gelu_erf", "bias": True},
+            relu_squared_glu={"kind": "glu", "activation": "relu_squared"},
+        ),
+    ),
+    Feature(
+        "embedding",
+        {
+            "plain": {},
+            "scaled": {"embedding": {"scale": "sqrt_d_model"}},
+            "normed": {"embedding": {"norm": True, "scale": 0.5}},
+            "token types": {"embedding": {"types": 2}},
+            "shared": {"embedding": {"shared": True}},
+        },
+    ),
+    Feature(
+        "head",
+        {
+            "features": {"head": "features"},
+            "language model": {"head": "language_model"},
+            "language model, bias": {"head": {"kind": "language_model", "bias": True}},
+            "tied": {"head": {"kind": "language_model", "tied": True}},
+            "tied, bias": {"head": {"kind": "language_model", "tied": True, "bias": True}},
+            "masked": {"head": {"kind": "masked_language_model", "activation": "gelu_erf"}},
+            "classifier": {"head": {**_POOLED, "pool": "mean"}},
+            "several": {
+                "head": ["features", {**_POOLED, "pool": "first", "pooler": "tanh", "name": "c"}]
+            },
+        },
+    ),
+    Feature(
+        "final norm",
+        {"usual": {}, "always": {"final_norm": True}, "never": {"final_norm": False}},
+    ),
+    Feature(
+        "layer types",
+        {
+            "one": {},
+            "norm places": _second(block={"norm_placement": "sandwich"}),
+            "no position": _second(position={"kind": "none"}),
+            "own theta": _second(position={**_ROPE, "theta": 500.0}),
+            "heads": _second(attention={"n_kv_heads": 1}),
+            "widths": _second(feed_forward={"d_ff": 9}),
+            "norms": _second(norm={"kind": "rms", "eps": 1e-3}),
+            "without feed-forward": _second(block={"sublayers": ["attention"]}),
+            "without attention": _second(
+                block={"sublayers": ["feed_forward"]}, position={"kind": "none"}
+            ),
+        },
+    ),
+    Feature(
+        "stacks",
+        {
+            "alike": {},
+            "other depth": {"encoder": {"n_layers": 1}},
+            "other parts": {
+                "encoder": {"norm": {"kind": "rms"}, "attention": {"n_heads": 2}},
+                "decoder": {"feed_forward": {"d_ff": 5}, "final_norm": True},
+            },
+            "other position": {"encoder": {"position": {"kind": "learned"}}},
+        },
+    ),
+    Feature("cache", {"no": {"features": []}, "yes": {"features": ["cache"]}}),
+    Feature("attention weights", {"no": {}, "yes": {"outputs": ["attention_weights"]}}),
+    Feature("dropout", {"none": {}, "everywhere": {"dropout": 0.1}}),
+    Feature(
+        "init",
+        {
+            "normal": {},
+            "depth scaled": {"init": {"outputs": "depth_scaled"}},
+            "xavier": {"init": "xavier_uniform"},
+            "torch, zero outputs": {"init": {"kind": "torch", "outputs": "zero"}},
+        },
+    ),
+)
