@@ -17,6 +17,7 @@ from specc.ir.parameters import parameters
 from specc.ir.walk import resize
 from tests.golden import models as m
 from tests.golden.compare import gap
+from tests.golden.models_wide import wide_decoder
 
 B, T, S = 3, 5, 7
 
@@ -80,6 +81,7 @@ MODELS = {
     "encoder": an_encoder,
     "encoder_decoder": an_encoder_decoder,
     "features": a_set_model,
+    "wide": wide_decoder,
 }
 
 
@@ -94,16 +96,15 @@ def first_output(model, weights, inputs):
 
 def test_every_weight_gets_the_gradient_that_differences_give(model):
     weights, inputs = m.stress_weights(model), inputs_for(model.kind)
-    for w in weights.values():
-        w.requires_grad_()
+    trained = {p.path: weights[p.path].requires_grad_() for p in parameters(model) if p.trained}
 
     def loss(values):
         outputs = run(model, values, inputs).outputs
         return sum(outputs[head.output_name].square().sum() for head in model.heads)
 
-    gradients = torch.autograd.grad(loss(weights), list(weights.values()))
+    gradients = torch.autograd.grad(loss(weights), list(trained.values()))
     assert all(gradient.isfinite().all() for gradient in gradients)
-    for (path, w), gradient in zip(weights.items(), gradients, strict=True):
+    for (path, w), gradient in zip(trained.items(), gradients, strict=True):
         if path.endswith("k_proj.bias") and gradient.abs().max() < 1e-10:
             continue  # a shift of all keys moves all scores of a row alike
         step = torch.randn_like(w)
@@ -131,15 +132,16 @@ def test_samples_do_not_see_each_other(model):
     assert gap(found, first_output(model, weights, Inputs(**alone))) < 1e-13
 
 
-def test_a_longer_run_repeats_a_shorter_one():
-    model = a_decoder()
+@pytest.mark.parametrize("name", ["decoder", "wide"])
+def test_a_longer_run_repeats_a_shorter_one(name):
+    model = MODELS[name]()
     weights, given = m.stress_weights(model), tokens(S)
     longer = first_output(model, weights, Inputs(tokens=given))
     shorter = first_output(model, weights, Inputs(tokens=given[:, :T]))
     assert gap(longer[:, :T], shorter) < 1e-13
 
 
-@pytest.mark.parametrize("name", ["decoder", "encoder"])
+@pytest.mark.parametrize("name", ["decoder", "encoder", "wide"])
 def test_padding_changes_no_real_token(name):
     model = MODELS[name]()
     weights, given = m.stress_weights(model), tokens()

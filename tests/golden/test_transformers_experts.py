@@ -172,7 +172,7 @@ def deepseek_v3():
     router = mx.router(
         Score.SIGMOID,
         selection_bias=True,
-        groups=mx.groups(4, 2),
+        groups=mx.groups(2, 1),
         renormalise=True,
         renorm_eps=1e-20,
         scale=1.5,
@@ -294,7 +294,7 @@ CASES = {
         gate_then_up,
     ),
     "deepseek_v3": Case(
-        hf_model("DeepseekV3", **DEEPSEEK, n_group=4, topk_group=2, attention_bias=True),
+        hf_model("DeepseekV3", **DEEPSEEK, n_group=2, topk_group=1, attention_bias=True),
         deepseek_v3,
         LATENT_NAMES,
         gate_then_up,

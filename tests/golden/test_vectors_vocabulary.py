@@ -1,4 +1,4 @@
-"""Published numbers, and numbers worked out by hand, for reach, caps, sinks, scalings, routes."""
+"""Published numbers, and numbers worked out by hand, for reach, caps, sinks, scalings, ids."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ import torch
 
 from specc.golden import masks
 from specc.golden.frequencies import Turns, turns, yarn_ramp
-from specc.golden.functions import capped, gated, masked_softmax
+from specc.golden.functions import capped, masked_softmax
 from specc.golden.norms import norm, rms_scaled
 from specc.golden.positions import id_positions, positions, rotate, turn
 from specc.golden.products import head_scores, scale_factor, temperature
-from specc.golden.routing import best, in_kept_groups, route
 from specc.ir.attention import InverseSqrtSum
-from specc.ir.feed_forward import GroupFill, GroupScore, Score
-from specc.ir.layers import Activation, NormWeight
+from specc.ir.layers import NormWeight
 from specc.ir.positions import PositionIndex, RotaryLayout, RotarySlice
 from specc.ir.sizes import Constant, Size, width
+from specc.lower.scalings import longrope_attention, yarn_attention
+from specc.spec.schema import LongRopeScaling, YarnScaling
 from tests.golden import models as m
 from tests.golden import models_attention as ma
-from tests.golden import models_experts as mx
 from tests.golden.vectors import is_close, tensor, vector
 
 HALF, INTERLEAVED = RotaryLayout.HALF, RotaryLayout.INTERLEAVED
@@ -178,6 +177,37 @@ def test_v14_a_ramp_between_kept_and_slowed_waves():
     assert found.gain == 1.5
 
 
+def test_v14_attention_factors():
+    """Lowering works them out; the gain is all that golden sees of them."""
+    v = vector("V14")
+
+    def factor(value, **more):
+        return yarn_attention(
+            YarnScaling(kind="yarn", factor=value, original_max_seq_len=64, **more)
+        )
+
+    expected = v.expected["attention_factor"]
+    assert is_close(factor(16.0), expected["factor_16"])
+    assert is_close(factor(40.0, mscale=1.0), expected["factor_40_mscale_1"])
+    assert is_close(factor(128.0), expected["factor_128"])
+    assert factor(1.0) == expected["factor_1"] == 1.0
+    assert factor(16.0, mscale=1.0, mscale_all_dim=1.0) == 1.0
+    assert factor(64.0, attention_factor=1.0) == 1.0
+    by_hand = (0.1 * 0.5 * math.log(40) + 1) / (0.1 * 2 * math.log(40) + 1)
+    assert is_close(factor(40.0, mscale=0.5, mscale_all_dim=2.0), by_hand)
+    assert not is_close(factor(128.0), v.wrong["factor_128_squared"], 1e-2)
+    assert not is_close(factor(64.0), v.wrong["log_twice_factor_64"], 1e-2)
+
+
+def test_longrope_attention_factor_by_hand():
+    """sqrt(1 + ln(2^6/2^3) / ln 2^3) = sqrt(2)."""
+    node = LongRopeScaling(
+        kind="longrope", short_factors=(1.0,), long_factors=(2.0,), original_max_seq_len=8
+    )
+    assert is_close(longrope_attention(node, 64), 2**0.5)
+    assert longrope_attention(node, 8) == 1.0
+
+
 def test_yarn_ends_that_are_not_rounded():
     """dim(n) = 32 ln(2048 / (2 pi n)) / (2 ln 10000), in decimal arithmetic."""
     part, rotary = v14(truncate=False)
@@ -257,107 +287,3 @@ def test_v17_ids_are_counted_without_the_padding_id():
     assert v.expected["id_table_rows_for_512"] == 512 + 2
     with pytest.raises(ValueError, match="learned positions only"):
         positions(PositionIndex.IDS, 2, 6, None)
-
-
-def chosen(part, logits, bias=None):
-    found = route(part, tensor(logits), None if bias is None else tensor(bias))
-    return found.experts.tolist(), found.weights
-
-
-def test_v35_routes():
-    v = vector("V35")
-    logits, k = v.given["logits"], v.given["k"]
-    for part, name in (
-        (mx.router(top_k=k), "softmax"),
-        (mx.router(top_k=k, renormalise=True), "renormalised"),
-        (mx.router(Score.TOPK_SOFTMAX, top_k=k), "renormalised"),
-    ):
-        experts, weights = chosen(part, logits)
-        assert experts == v.expected["experts"]
-        assert is_close(weights, v.expected[name])
-        others = [v.expected[n] for n in ("softmax", "renormalised") if n != name]
-        assert not any(is_close(weights, o, 1e-2) for o in [*others, v.wrong["raw_logits"]])
-
-
-def test_v35_the_selection_bias_stays_out_of_the_weight():
-    v = vector("V35")
-    part = mx.router(Score.SIGMOID, top_k=2, selection_bias=True, renormalise=True, scale=2.5)
-    experts, weights = chosen(part, v.given["logits"], v.given["bias"])
-    expected = v.expected["sigmoid"]
-    assert sorted(experts) == expected["experts"]
-    order = [experts.index(e) for e in expected["experts"]]
-    assert is_close(weights[order], expected["weights"])
-    assert not is_close(weights[order], v.wrong["bias_in_the_weight"], 1e-3)
-
-
-def test_renormalisation_adds_its_eps_to_the_sum():
-    part = mx.router(top_k=2, renormalise=True, renorm_eps=0.5, n_experts=m.sized(mx.N_EXPERTS, 2))
-    _, weights = chosen(part, [0.0, math.log(3)])
-    assert is_close(weights, [0.75 / 1.5, 0.25 / 1.5])
-
-
-def test_equal_scores_go_to_the_lowest_index():
-    scores = tensor([[1.0, 3.0, 3.0, 2.0, 3.0], [0.0, 0.0, 0.0, 0.0, 0.0]])
-    assert best(scores, 2).tolist() == [[1, 2], [0, 1]]
-
-
-GROUP_SCORES = [0.9, 0.1, 0.5, 0.6, 0.7, 0.2, -0.3, -0.1]
-
-
-@pytest.mark.parametrize(
-    ("score", "fill", "expected"),
-    [
-        # best of each pair: .9 .6 .7 -.1; sums of pairs: 1.0 1.1 .9 -.4
-        (GroupScore.MAX, GroupFill.ZERO, [0.9, 0.1, 0, 0, 0.7, 0.2, 0, 0]),
-        (GroupScore.TOP2_SUM, GroupFill.ZERO, [0.9, 0.1, 0.5, 0.6, 0, 0, 0, 0]),
-        (
-            GroupScore.TOP2_SUM,
-            GroupFill.MINUS_INFINITY,
-            [0.9, 0.1, 0.5, 0.6, *[-math.inf] * 4],
-        ),
-    ],
-)
-def test_groups_by_hand(score, fill, expected):
-    assert in_kept_groups(mx.groups(4, 2, score, fill), tensor(GROUP_SCORES)).tolist() == expected
-
-
-def test_groups_are_judged_with_the_bias_and_weighted_without():
-    part = mx.router(
-        Score.SIGMOID, top_k=2, selection_bias=True, groups=mx.groups(2, 1, GroupScore.MAX)
-    )
-    logits = [2.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, -1.0]
-    assert chosen(part, logits)[0] == [0, 1]
-    experts, weights = chosen(part, logits, [0.0] * 7 + [1.0])
-    assert experts == [7, 4]
-    assert is_close(weights, [1 / (1 + math.e), 0.5])
-
-
-def test_a_zero_may_win_over_a_negative_score():
-    groups = mx.groups(4, 1, GroupScore.MAX, GroupFill.ZERO)
-    part = mx.router(Score.TOPK_SOFTMAX, top_k=2, groups=groups)
-    assert chosen(part, [-1.0, -2.0, *[-5.0] * 6])[0] == [2, 3]
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        mx.router(top_k=9),
-        mx.router(top_k=3, groups=mx.groups(4, 1)),
-        mx.router(top_k=3, groups=mx.groups(3, 2)),
-    ],
-)
-def test_routers_that_cannot_choose(part):
-    with pytest.raises(ValueError, match="experts"):
-        route(part, torch.zeros(8), None)
-
-
-def test_a_clamped_gate_by_hand():
-    part = mx.clamp(alpha=1.702, limit=7.0, up_offset=1.0)
-    gate, up = tensor([9.0, -9.0, 1.0]), tensor([2.0, 9.0, -9.0])
-    by_hand = [
-        (2 + 1) * 7 / (1 + math.exp(-1.702 * 7)),
-        (7 + 1) * -9 / (1 + math.exp(1.702 * 9)),
-        (-7 + 1) * 1 / (1 + math.exp(-1.702)),
-    ]
-    assert is_close(gated(Activation.SILU, part, gate, up), by_hand, 1e-12)
-    assert not is_close(gated(Activation.SILU, None, gate, up), by_hand, 1e-2)

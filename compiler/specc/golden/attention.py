@@ -25,9 +25,11 @@ from specc.ir.attention import (
     AttentionSource,
     FusedProjection,
     NormOver,
+    OutputGate,
     QkL2Norm,
     QkNorm,
     SeparateProjections,
+    Sinks,
 )
 from specc.ir.exhaustive import assert_never
 from specc.ir.positions import Alibi, PositionIndex, Rotary
@@ -43,12 +45,11 @@ def attention(part: Attention, scope: Scope, x: Sequence, memory: Sequence | Non
         allowed=_allowed(part, x, source),
         biases=_biases(part, x.length, source.length),
         softcap=None if part.softcap is None else part.softcap.value,
-        sinks=_sinks(part, scope),
+        sinks=_sinks(part.sinks, part.n_heads.value, scope),
         dropout=part.dropout,
     )
     heads = weighted_sums(rule, scope, q, k, split_heads(v, part.head_dim.value))
-    if part.gate is not None:
-        heads = heads * sigmoid(scope.linear(part.gate.projection, x.features))
+    heads = _gated(part.gate, scope, heads, x.features)
     return scope.drop(part.output_dropout, scope.linear(part.output, heads))
 
 
@@ -162,7 +163,9 @@ def _biases(part: Attention, n_queries: int, n_keys: int) -> list[Tensor | None]
     return [alibi_bias(s, n_queries, n_keys) for s in alibi_slopes(part.n_heads.value)]
 
 
-def _sinks(part: Attention, scope: Scope) -> list[Tensor | None]:
-    if part.sinks is None:
-        return [None] * part.n_heads.value
-    return list(scope.weight(part.sinks.name).unbind())
+def _sinks(part: Sinks | None, n_heads: int, scope: Scope) -> list[Tensor | None]:
+    return [None] * n_heads if part is None else list(scope.weight(part.name).unbind())
+
+
+def _gated(part: OutputGate | None, scope: Scope, heads: Tensor, x: Tensor) -> Tensor:
+    return heads if part is None else heads * sigmoid(scope.linear(part.projection, x))

@@ -14,10 +14,11 @@ from specc.golden.latent import latent_attention
 from specc.golden.products import Sequence
 from specc.golden.scope import Scope
 from specc.ir.attention import Attention, LatentAttention
-from specc.ir.block import Block, Residual, Sublayer, Wiring
+from specc.ir.block import Block, LayerScale, Residual, Sublayer, Wiring
 from specc.ir.exhaustive import assert_never
 from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
 from specc.ir.layers import Norm
+from specc.ir.sizes import Constant
 
 Function = Callable[[Tensor], Tensor]
 
@@ -86,7 +87,7 @@ def block(part: Block, scope: Scope, x: Sequence, memory: Sequence | None) -> Te
             body=partial(_body, sublayer, scope, x, memory),
             pre=norms[sublayer.pre],
             post=norms[sublayer.post],
-            gain=partial(_gain, sublayer, scope),
+            gain=partial(_gain, sublayer.layer_scale, sublayer.multiplier, scope),
             out=norms[sublayer.out],
             residual=sublayer.residual,
         )
@@ -101,11 +102,11 @@ def block(part: Block, scope: Scope, x: Sequence, memory: Sequence | None) -> Te
             assert_never(part.wiring)
 
 
-def _gain(sublayer: Sublayer, scope: Scope, y: Tensor) -> Tensor:
+def _gain(scale: LayerScale | None, multiplier: Constant | None, scope: Scope, y: Tensor) -> Tensor:
     """multiplier * layer_scale * y."""
-    if sublayer.layer_scale is not None:
-        y = y * scope.weight(sublayer.layer_scale.name)
-    return y if sublayer.multiplier is None else y * sublayer.multiplier.value
+    if scale is not None:
+        y = y * scope.weight(scale.name)
+    return y if multiplier is None else y * multiplier.value
 
 
 def _body(

@@ -12,7 +12,7 @@ from specc.golden.blocks import block
 from specc.golden.positions import id_positions, positions, sinusoids
 from specc.golden.products import Sequence
 from specc.golden.scope import Scope
-from specc.ir.block import Embedding, EmbeddingScale, ProjectAt, Stack, TokenInput
+from specc.ir.block import Embedding, EmbeddingScale, ProjectAt, Projection, Stack, TokenInput
 from specc.ir.exhaustive import assert_never
 from specc.ir.positions import InputPosition, LearnedPosition, PositionIndex, Sinusoidal
 from specc.ir.sizes import Constant
@@ -36,26 +36,24 @@ def token_features(
     A projection stands before the other summands, before the norm, or between norm and dropout.
     """
     x = _rows(part.embedding, scope, tokens) * _scale(part)
-    x = _projected(part, scope, x, ProjectAt.BEFORE_POSITION)
+    x = _projected(part.project, scope, x, ProjectAt.BEFORE_POSITION)
     if part.types is not None:
         x = x + _rows(part.types, scope, torch.zeros_like(tokens) if types is None else types)
     elif types is not None:
         raise ValueError("the model does not read token_types")
     if part.position is not None:
         x = x + _position(part.position, scope, tokens, real).to(x.dtype)
-    x = _projected(part, scope, x, ProjectAt.BEFORE_NORM)
+    x = _projected(part.project, scope, x, ProjectAt.BEFORE_NORM)
     if part.norm is not None:
         x = scope.norm(part.norm, x)
-    x = _projected(part, scope, x, ProjectAt.AFTER_NORM)
+    x = _projected(part.project, scope, x, ProjectAt.AFTER_NORM)
     if part.dropout is None:
         return x
     return scope.note(part.dropout.name, scope.drop(part.dropout, x))
 
 
-def _projected(part: TokenInput, scope: Scope, x: Tensor, here: ProjectAt) -> Tensor:
-    if part.project is None or part.project.at is not here:
-        return x
-    return scope.linear(part.project.linear, x)
+def _projected(part: Projection | None, scope: Scope, x: Tensor, here: ProjectAt) -> Tensor:
+    return x if part is None or part.at is not here else scope.linear(part.linear, x)
 
 
 def _rows(part: Embedding, scope: Scope, ids: Tensor) -> Tensor:

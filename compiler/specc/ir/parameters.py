@@ -42,6 +42,7 @@ class Parameter:
     shape: tuple[int, ...]
     init: Init
     trained: bool = True  # False: a persistent buffer of the state_dict
+    is_vectors: bool = False  # rows are vectors (gains of heads, biases of experts), no matrix
 
     @property
     def count(self) -> int:
@@ -184,14 +185,19 @@ def _mixture(part: MixtureOfExperts, prefix: str) -> Iterator[Parameter]:
     for name in (experts.gate, experts.up):
         yield Parameter(prefix + name, (count, hidden, model), experts.init)
         if experts.bias:
-            yield Parameter(f"{prefix}{name}_bias", (count, hidden), experts.bias_init)
+            yield _biases(f"{prefix}{name}_bias", (count, hidden), experts.bias_init)
     yield Parameter(prefix + experts.down, (count, model, hidden), experts.down_init)
     if experts.bias:
-        yield Parameter(f"{prefix}{experts.down}_bias", (count, model), experts.bias_init)
+        yield _biases(f"{prefix}{experts.down}_bias", (count, model), experts.bias_init)
     if part.shared is not None:
         yield from feed_forward_parameters(part.shared.body, f"{prefix}{part.shared.name}.")
         if part.shared.gate is not None:
             yield from linear_parameters(part.shared.gate, prefix)
+
+
+def _biases(path: str, shape: tuple[int, int], init: Init) -> Parameter:
+    """One bias for each expert."""
+    return Parameter(path, shape, init, is_vectors=True)
 
 
 def linear_parameters(part: Linear, prefix: str) -> Iterator[Parameter]:
@@ -205,20 +211,21 @@ def linear_parameters(part: Linear, prefix: str) -> Iterator[Parameter]:
 def norm_parameters(part: Norm, prefix: str) -> Iterator[Parameter]:
     """The gain and, for a layer norm, the shift."""
     shape: tuple[int, ...] = (part.width.value,)
+    by_head = part.heads is not None
     if part.heads is not None:
         shape = (part.heads.value, part.width.value)
     match part.weight:
         case NormWeight.PLAIN:
-            yield Parameter(f"{prefix}{part.name}.weight", shape, ONES)
+            yield Parameter(f"{prefix}{part.name}.weight", shape, ONES, is_vectors=by_head)
         case NormWeight.ONE_PLUS:
-            yield Parameter(f"{prefix}{part.name}.weight", shape, ZEROS)
+            yield Parameter(f"{prefix}{part.name}.weight", shape, ZEROS, is_vectors=by_head)
         case NormWeight.NONE:
             pass
         case _:
             assert_never(part.weight)
     match part:
         case LayerNorm(bias=True):
-            yield Parameter(f"{prefix}{part.name}.bias", shape, ZEROS)
+            yield Parameter(f"{prefix}{part.name}.bias", shape, ZEROS, is_vectors=by_head)
         case LayerNorm() | RmsNorm():
             pass
         case _:

@@ -169,7 +169,9 @@ class Rotary:
 
     @property
     def is_partial(self) -> bool:
-        return self.rotary_dim.name != self.head_dim.name
+        """Whether some features of a head stay out of the pairs."""
+        whole = self.rotary_dim.name == self.head_dim.name
+        return not whole and not isinstance(self.scaling, ProportionalScaling)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,10 @@ What a person wrote where is not known here: errors carry paths, whoever has the
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from specc.ir.model import Claim, Kind, Model, Paper
+from specc.ir.walk import config_fields
 from specc.lower.citations import citations
 from specc.lower.context import Context
 from specc.lower.heads import head
@@ -33,8 +36,7 @@ def _build(spec: schema.Spec, names: Names, settled: Settled) -> Model:
     stacks = tuple(stack(context, node) for node in spec.stacks)
     last = context.inside(stack=spec.stacks[-1].name)
     heads = tuple(head(last, index) for index in range(len(spec.heads)))
-    config_names = paths_to_names(names.heard, settled, context.has_two_stacks) if settled else {}
-    return Model(
+    model = Model(
         name=spec.name,
         class_name=class_name(spec),
         title=title(spec),
@@ -44,8 +46,12 @@ def _build(spec: schema.Spec, names: Names, settled: Settled) -> Model:
         heads=heads,
         cache="cache" in spec.features,
         attention_weights="attention_weights" in spec.outputs,
-        citations=citations(spec.ledger, config_names),
+        citations=(),
     )
+    found = {field.name for field in config_fields(model)} if settled else set()
+    config_names = paths_to_names(names.heard, settled, context.has_two_stacks) if settled else {}
+    known = {path: name for path, name in config_names.items() if name in found}
+    return replace(model, citations=citations(spec.ledger, known))
 
 
 def _paper(node: schema.Paper | None) -> Paper | None:

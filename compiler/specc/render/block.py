@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention, AttentionSource
+from specc.ir.attention import Attention, AttentionSource, LatentAttention
 from specc.ir.block import Block, Residual, Sublayer, Wiring
 from specc.ir.init import Fill
 from specc.render.citations import Citations
@@ -47,10 +47,12 @@ class BlockShape:
 def block_shape(block: Block, view: ViewText | None) -> BlockShape:
     """What the blocks of that structure take."""
     bodies = [s.body for s in block.sublayers if isinstance(s.body, Attention)]
+    latent = [s.body for s in block.sublayers if isinstance(s.body, LatentAttention)]
+    attends = bool(latent) or any(b.source is AttentionSource.SELF for b in bodies)
     return BlockShape(
-        view if any(b.source is AttentionSource.SELF for b in bodies) else None,
+        view if attends else None,
         memory=any(b.source is AttentionSource.MEMORY for b in bodies),
-        cached=any(b.cached for b in bodies),
+        cached=any(b.cached for b in bodies) or any(b.cached for b in latent),
         gives_weights=any(b.gives_weights for b in bodies),
     )
 
@@ -70,7 +72,12 @@ def block_section(
         "block/class",
         name=cls.name,
         summary=_summary(block),
-        init_parameters=("self", "config: Config", *cls.parameters),
+        init_parameters=(
+            "self",
+            "config: Config",
+            *cls.parameters,
+            *(["layer: int"] if counts_layers(block) else []),
+        ),
         init=_init(cls, norms, construct, cite),
         fills=[
             f"nn.init.constant_(self.{s.layer_scale.name}, {literal(s.layer_scale.init.value)})"
@@ -81,6 +88,17 @@ def block_section(
         returns="tuple[Tensor, Tensor | None]" if shape.gives_weights else "Tensor",
         forward=cited + (_parallel(block, shape) if parallel else _sequential(block, shape)),
     )
+
+
+def counts_layers(block: Block) -> bool:
+    """Whether a part of the block must know which layer it stands in."""
+    bodies = [s.body for s in block.sublayers if isinstance(s.body, Attention)]
+    return any(body.scale_by_layer for body in bodies)
+
+
+def with_layer(code: str) -> str:
+    """A construction that is also told the layer's number, from 1."""
+    return f"{code.removesuffix(')')}, layer)"
 
 
 def _init(
@@ -107,6 +125,9 @@ def _call(sublayer: Sublayer, value: str, shape: BlockShape) -> str:
     """The body applied to a value, with all that it needs to know."""
     arguments = [value]
     body = sublayer.body
+    if isinstance(body, LatentAttention):
+        arguments += [shape.view.argument] if shape.view is not None else []
+        arguments += ["cache"] if body.cached else []
     if isinstance(body, Attention):
         if body.source is AttentionSource.SELF and shape.view is not None:
             arguments.append(shape.view.argument)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from specc.ir.sizes import Constant, Size, Width
+from specc.ir.sizes import Number, Size, Width
 
 COMMENT_WIDTH = 76
 
@@ -21,7 +21,7 @@ class Scope:
     config: str = "config"
     arguments: frozenset[str] = frozenset()
 
-    def number(self, number: Size | Constant) -> str:
+    def number(self, number: Number) -> str:
         """`config.d_ff`, or `d_ff` where that is an argument."""
         return number.name if number.name in self.arguments else f"{self.config}.{number.name}"
 
@@ -33,8 +33,10 @@ class Scope:
         )
 
 
-def literal(value: float) -> str:
-    """A number as a person would type it: `151_936`, `1e-6`, `500_000.0`."""
+def literal(value: float | tuple[float, ...]) -> str:
+    """A number as a person would type it: `151_936`, `1e-6`, `500_000.0`; or a tuple of them."""
+    if isinstance(value, tuple):
+        return f"({', '.join(literal(each) for each in value)},)"
     if isinstance(value, int):
         return f"{value:_}" if abs(value) >= 10_000 else str(value)
     text = repr(value)

@@ -10,12 +10,14 @@ from specc.ir.feed_forward import (
     Clamp,
     Experts,
     GroupFill,
+    Groups,
     GroupScore,
     MixtureOfExperts,
     Router,
     Score,
+    SharedExpert,
 )
-from specc.ir.init import FanInUniform, Normal, XavierUniform
+from specc.ir.init import FanInUniform, Fill, Normal, XavierUniform
 from specc.ir.layers import Linear
 from specc.ir.sizes import Constant, Size
 from specc.render.citations import Citations
@@ -47,6 +49,14 @@ class ExpertsText:
     @property
     def router(self) -> Router:
         return self.part.router
+
+    @property
+    def groups(self) -> Groups | None:
+        return self.router.groups
+
+    @property
+    def shared_part(self) -> SharedExpert | None:
+        return self.part.shared
 
     @property
     def clamp(self) -> Clamp | None:
@@ -92,6 +102,8 @@ class ExpertsText:
         part = self.experts
         biases = [f"{name}_bias" for name in (part.gate, part.up, part.down)]
         found = biases if part.bias and not self.has_random_biases else []
+        if isinstance(part.init, Fill):
+            found = [part.gate, part.up, part.down, *found]
         return [*found, *filter(None, (self.router.selection_bias,))]
 
     @property
@@ -110,7 +122,7 @@ class ExpertsText:
     @property
     def selects_by_weight(self) -> bool:
         """Whether the best scores are the weights: nothing else has a say in the selection."""
-        return self.router.selection_bias is None and self.router.groups is None
+        return self.router.selection_bias is None and self.groups is None
 
     @property
     def softens_the_chosen(self) -> bool:
@@ -145,13 +157,11 @@ class ExpertsText:
 
     @property
     def group_score(self) -> str | None:
-        groups = self.router.groups
-        return None if groups is None else GROUP_SCORES[groups.score]
+        return None if self.groups is None else GROUP_SCORES[self.groups.score]
 
     @property
     def group_fill(self) -> str | None:
-        groups = self.router.groups
-        return None if groups is None else GROUP_FILLS[groups.fill]
+        return None if self.groups is None else GROUP_FILLS[self.groups.fill]
 
     @property
     def weighs_input(self) -> bool:
@@ -178,7 +188,7 @@ class ExpertsText:
     @property
     def result(self) -> str:
         """The sum of the chosen experts and the shared one, dropped where the spec says so."""
-        shared = self.part.shared
+        shared = self.shared_part
         if shared is None:
             return self._dropped("mix(tokens, weight, chosen).view_as(x)")
         gate = "" if shared.gate is None else f"torch.sigmoid(self.{shared.gate.name}(x)) * "
@@ -192,11 +202,10 @@ class ExpertsText:
 def experts_section(cls: PartClass[MixtureOfExperts], shared: str | None, cite: Citations) -> str:
     """The text of one class; `shared` is the construction of the shared expert."""
     text = ExpertsText(cls.part, cls.scope, cite, shared)
-    groups = cls.part.router.groups is not None
     methods = [
         ("experts/reset", "reset_parameters"),
         ("experts/router", "route"),
-        *([("experts/groups", "in_kept_groups")] if groups else []),
+        *([("experts/groups", "in_kept_groups")] if text.groups else []),
         ("experts/maps", "stacked"),
         ("experts/maps", "expert"),
         ("experts/mix", "group_tokens"),
@@ -216,11 +225,11 @@ def experts_section(cls: PartClass[MixtureOfExperts], shared: str | None, cite: 
 
 def _init(text: ExpertsText) -> tuple[str, ...]:
     found = lines("experts/router", "init", text)
-    if text.router.groups is not None:
+    if text.groups is not None:
         found += lines("experts/groups", "init", text)
     if text.clamp is not None:
         found += lines("feed_forward/clamp", "init", text)
     found += lines("experts/maps", "init", text)
-    if text.part.shared is not None:
+    if text.shared_part is not None:
         found += lines("experts/shared", "init", text)
     return found + lines("experts/mix", "init", text)

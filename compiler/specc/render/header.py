@@ -10,7 +10,7 @@ from specc.ir.attention import Attention
 from specc.ir.model import Claim, Kind, Model
 from specc.ir.parameters import parameter_count
 from specc.ir.positions import Rotary
-from specc.ir.sizes import Constant, Size
+from specc.ir.sizes import Constant, Number, Size, Vector
 from specc.ir.walk import config_fields, walk
 from specc.render.citations import Citations
 from specc.render.code import comment, docstring, literal
@@ -80,6 +80,8 @@ ORDER = [
     "dropout",
 ]
 
+KIND_NAMES = {Size: "int", Constant: "float", Vector: "tuple[float, ...]"}
+
 SHAPE = re.compile(r"\[[A-Z0-9][A-Z0-9a-z_*+/, ]*\]")
 
 
@@ -117,19 +119,19 @@ def config_section(model: Model, cite: Citations) -> str:
     )
 
 
-def _field(number: Size | Constant, cited: str) -> Field:
+def _field(number: Number, cited: str) -> Field:
     """The citation goes behind the number where the line has room, else above it."""
-    kind = "int" if isinstance(number, Size) else "float"
-    value = literal(number.value)
+    kind = KIND_NAMES[type(number)]
+    value = literal(number.values if isinstance(number, Vector) else number.value)
     room = 88 - len(f"    {number.name}: {kind} = {value}  # ")
     if len(cited) <= room:
         return Field(number.name, kind, value, (), cited)
     return Field(number.name, kind, value, comment(cited), "")
 
 
-def _place(number: Size | Constant) -> tuple[bool, int, str]:
+def _place(number: Number) -> tuple[bool, int, str]:
     """Sizes before constants, each in the order that readers expect."""
-    return isinstance(number, Constant), _rank(number.name), number.name
+    return not isinstance(number, Size), _rank(number.name), number.name
 
 
 def _rank(name: str) -> int:

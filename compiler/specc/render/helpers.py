@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-from specc.ir.attention import Attention, AttentionSource
+from specc.ir.attention import (
+    Attention,
+    AttentionSource,
+    Chunk,
+    LatentAttention,
+    PositionTemperature,
+    Window,
+)
 from specc.ir.block import Stack
 from specc.ir.feed_forward import Clamp
 from specc.ir.heads import ClassifierHead, Pool
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
-from specc.ir.views import views
+from specc.ir.views import View, views
 from specc.ir.walk import walk
+from specc.render.attention import is_explicit
 from specc.render.engine import section
-from specc.render.positions import rotate_template
+from specc.render.positions import Turns
 from specc.render.views import ViewText
+from specc.render.weights import weights_section
 
 
 def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     """The helpers in the order in which a reader needs them."""
     attentions = [p for p in walk(model.stacks) if isinstance(p, Attention)]
     found = []
-    if attentions:
+    latent = any(isinstance(p, LatentAttention) for p in walk(model.stacks))
+    if attentions or latent:
         found += [section("helpers/split_heads"), section("helpers/merge_heads")]
-    rotary = next((p for p in walk(model.stacks) if isinstance(p, Rotary)), None)
-    if rotary is not None:
-        found.append(section(f"helpers/{rotate_template(rotary)}"))
-    giving = [a for a in attentions if a.gives_weights]
-    if giving:
-        found.append(_attention_weights(giving, model, texts))
+    found += Turns(model).sections()
+    spelled = [a for a in attentions if a.gives_weights or is_explicit(a)]
+    if spelled:
+        found.append(weights_section(spelled, model, texts))
     for stack in model.stacks:
         found += _visible(stack, stack is model.stacks[-1], texts.get(stack.name))
     if any(a.source is AttentionSource.MEMORY for a in attentions):
@@ -45,6 +52,10 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
                 keys="S" if cached else "T",
             )
         )
+    if _counts_ids(model):
+        found.append(section("helpers/id_positions"))
+    if any(isinstance(part, PositionTemperature) for part in walk(model.stacks)):
+        found.append(section("helpers/position_temperature"))
     if _pools_real_tokens(model):
         found.append(section("helpers/mean_pool"))
     if any(isinstance(part, Clamp) for part in walk(model.stacks)):
@@ -58,39 +69,29 @@ def _pools_real_tokens(model: Model) -> bool:
     return model.kind is not Kind.FEATURES and any(means)
 
 
-def _attention_weights(
-    giving: Sequence[Attention], model: Model, texts: Mapping[str, ViewText]
-) -> str:
-    part = giving[0]
-    memory = part.source is AttentionSource.MEMORY
-    text = None if memory else texts.get(model.stacks[-1].name)
-    keys = "M" if memory else "S" if part.cached else "T"
-    letters = sorted({"K" if a.is_grouped else "H" for a in giving})
-    context: dict[str, Any] = {
-        "k_shape": " or ".join(f"[B, {letter}, {keys}, E]" for letter in letters),
-        "keys": keys,
-        "mask_type": text.mask_type if text else "Tensor | None",
-        "mask_shape": text.mask_shape if text else "[B, 1, 1, M]",
-        "causal": text is not None and text.is_causal is not None,
-        "biased": text is not None and text.biased,
-        "mixed": text is not None and text.mixed,
-        "grouped": "K" in letters,
-        "memory": memory,
-    }
-    return section("helpers/attention_weights", **context)
-
-
 def _visible(stack: Stack, last: bool, text: ViewText | None) -> list[str]:
-    """The function that makes the stack's mask, if it has one that is no bias."""
-    if text is None or all(view.alibi is not None for view in views(stack)):
+    """The functions that make the stack's masks, but for those that are biases."""
+    if text is None:
         return []
-    causal = any(view.causal for view in views(stack))
-    if causal and text.flag and text.cached:
-        return [section("helpers/visible_cached")]
-    if causal:
-        return [section("helpers/visible_causal")]
-    name = "visible_tokens" if last else "visible_source"
-    return [section("helpers/visible_both_ways", name=name)]
+    found: dict[str, str] = {}
+    for view in views(stack):
+        template, name = _mask_function(view, last, text)
+        if template is not None:
+            found[template] = section(f"helpers/{template}", name=name)
+    return list(found.values())
+
+
+def _mask_function(view: View, last: bool, text: ViewText) -> tuple[str | None, str]:
+    """The template of the function that makes a view's mask, and the name that it takes."""
+    if isinstance(view.reach, Window):
+        return ("visible_window" if view.causal else "visible_both_sides"), ""
+    if isinstance(view.reach, Chunk):
+        return "visible_chunk", ""
+    if view.alibi is not None:
+        return None, ""
+    if view.causal:
+        return ("visible_cached" if text.flag and text.cached else "visible_causal"), ""
+    return "visible_both_ways", "visible_tokens" if last else "visible_source"
 
 
 def counts_from_start(model: Model) -> bool:
@@ -98,9 +99,15 @@ def counts_from_start(model: Model) -> bool:
     return model.cache and _counts_real_tokens(model.stacks[-1:])
 
 
+def _counts_ids(model: Model) -> bool:
+    parts = [p for p in walk(model.stacks) if isinstance(p, LearnedPosition)]
+    return any(p.index is PositionIndex.IDS for p in parts)
+
+
 def _counts_real_tokens(stacks: tuple[Stack, ...]) -> bool:
     found = [p for p in walk(stacks) if isinstance(p, Rotary | Sinusoidal | LearnedPosition)]
-    return any(p.index is PositionIndex.MASK for p in found)
+    warm = any(isinstance(p, PositionTemperature) for p in walk(stacks))
+    return warm or any(p.index is PositionIndex.MASK for p in found)
 
 
 def _checks(model: Model) -> list[str]:

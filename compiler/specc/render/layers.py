@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention
+from specc.ir.attention import Attention, LatentAttention
 from specc.ir.block import LayerType, Segment, Stack
+from specc.ir.model import Model
 from specc.ir.sizes import Size, Width
 from specc.ir.views import view_of, views
+from specc.ir.walk import walk
 from specc.render.code import Scope
 from specc.render.engine import lines, section
 
@@ -34,11 +36,13 @@ class Pattern:
     prefix: str
     construct: Construct
     classes: tuple[str, ...]
+    counted: bool  # whether a layer is told its number
 
     @property
     def alike(self) -> bool:
         """Whether all layers are made alike."""
-        return len({self.construct(layer) for layer in self.stack.layer_types}) == 1
+        made = {self.construct(layer) for layer in self.stack.layer_types}
+        return len(made) == 1 and not (self.counted and len(self.stack.layer_types) > 1)
 
     @property
     def is_uniform(self) -> bool:
@@ -64,10 +68,15 @@ class Pattern:
     def code(self) -> str:
         """What stands inside `nn.ModuleList(...)`."""
         made = self.construct(self.stack.layer_types[0])
+        count = f"config.{self.stack.segments[0].n_layers.name}"
+        if self.is_uniform and self.counted:
+            return f"{made} for layer in range(1, {count} + 1)"
         if self.is_uniform:
-            return f"{made} for _ in range(config.{self.stack.segments[0].n_layers.name})"
+            return f"{made} for _ in range({count})"
         if self.alike:
             return f"{made} for _ in self.{self.kinds}"
+        if self.counted:
+            return f"{self.maker}(kind, config, i + 1) for i, kind in enumerate(self.{self.kinds})"
         return f"{self.maker}(kind, config) for kind in self.{self.kinds}"
 
     def init(self) -> list[str]:
@@ -86,6 +95,7 @@ class Pattern:
                     "model/make_layer",
                     function=self.maker,
                     classes=self.classes,
+                    counted=self.counted,
                     cases=cases(types, self.construct),
                     last=self.construct(types[-1]),
                 )
@@ -107,7 +117,7 @@ class Pattern:
         found.append(f"{variable} = ({', '.join(names)})")
         return f"[{variable}[i % len({variable})] for i in range({count})]"
 
-    def view_line(self, variables: list[str]) -> str:
+    def view_line(self, name: str, variables: list[str]) -> str:
         """The choice of a layer's view by its kind; `variables` name the views in order."""
         by_view: dict[int, list[str]] = {}
         for layer in self.stack.layer_types:
@@ -118,20 +128,21 @@ class Pattern:
             names = by_view[view]
             test = f"== {names[0]}" if len(names) == 1 else f"in ({', '.join(names)})"
             value = f"{variables[view]} if self.{self.kinds}[i] {test} else {value}"
-        return f"view = {value}"
+        return f"{name} = {value}"
 
     def new_cache(self, like: str) -> list[str]:
         """The body of `new_cache`: one room for all layers, or one for each kind."""
-        shapes = {layer: _room(layer) for layer in self.stack.layer_types}
-        distinct = list(dict.fromkeys(shapes.values()))
+        rooms = {layer: _room(layer) for layer in self.stack.layer_types}
+        distinct = list(dict.fromkeys(rooms.values()))
         scope = Scope("self.config")
+        types = list(self.stack.layer_types)
         text = CacheText(
             like,
             self.stack.layers_name,
             self.kinds,
-            _shape(distinct[0], scope),
-            cases(list(shapes), lambda layer: _shape(shapes[layer], scope)),
-            _shape(shapes[self.stack.layer_types[-1]], scope),
+            _shapes(distinct[0], scope),
+            cases(types, lambda layer: _shapes(rooms[layer], scope)[0]),
+            _shapes(rooms[types[-1]], scope)[0],
         )
         template = "model/one_room" if len(distinct) == 1 else "model/room_by_kind"
         return list(lines(template, "forward", text))
@@ -144,9 +155,13 @@ class CacheText:
     like: str
     layers_name: str
     kinds: str
-    shape: str
+    shapes: list[str]  # of keys and values, or one for both
     cases: list[Case]
     last: str
+
+    @property
+    def apart(self) -> bool:
+        return len(self.shapes) > 1
 
 
 def cases(layers: list[LayerType], value: Construct) -> list[Case]:
@@ -156,13 +171,43 @@ def cases(layers: list[LayerType], value: Construct) -> list[Case]:
     ]
 
 
-def _room(layer: LayerType) -> tuple[Size, Size]:
+def _room(layer: LayerType) -> tuple[Width, Width]:
+    """What a layer keeps of each token: heads times features of keys, and of values."""
     for sublayer in layer.block.sublayers:
-        if isinstance(sublayer.body, Attention) and sublayer.body.cached:
-            return sublayer.body.n_kv_heads, sublayer.body.head_dim
+        body = sublayer.body
+        if isinstance(body, Attention) and body.cached:
+            kept = Width(((body.n_kv_heads, body.head_dim),))
+            return kept, kept
+        if isinstance(body, LatentAttention) and body.cached:
+            return Width(((1, body.kv_rank),)), Width(((1, body.rotary_dim),))
     raise TypeError(f"layer {layer.name} keeps nothing")
 
 
-def _shape(room: tuple[Size, Size], scope: Scope) -> str:
-    heads, head_dim = (scope.width(Width(((size,),))) for size in room)
-    return f"(batch, {heads}, capacity, {head_dim})"
+def _shapes(room: tuple[Width, Width], scope: Scope) -> list[str]:
+    """The shapes of one layer's keys and values; one where they are equal."""
+    return [_shape(width, scope) for width in dict.fromkeys(room)]
+
+
+def _shape(kept: Width, scope: Scope) -> str:
+    heads, features = (
+        scope.number(factor) if isinstance(factor, Size) else str(factor)
+        for factor in kept.terms[0]
+    )
+    return f"(batch, {heads}, capacity, {features})"
+
+
+def cache_section(model: Model) -> str:
+    """The classes of the cache, with the shapes of what this model's layers keep."""
+    parts = list(walk(model.stacks))
+    plain = [p for p in parts if isinstance(p, Attention) and p.cached]
+    latent = any(isinstance(p, LatentAttention) and p.cached for p in parts)
+    letter = "K" if any(p.is_grouped for p in plain) else "H"
+    keys = [f"[B, {letter}, {{}}, E]"] * bool(plain) + ["[B, 1, {}, L]"] * latent
+    values = [f"[B, {letter}, {{}}, E]"] * bool(plain) + ["[B, 1, {}, R]"] * latent
+    move = f"2 x [B, {letter}, T, E] -> 2 x [B, {letter}, S, E]"
+    return section(
+        "model/cache",
+        keys=" or ".join(shape.format("capacity") for shape in keys),
+        values=" or ".join(shape.format("capacity") for shape in values),
+        move=move if plain else None,
+    )

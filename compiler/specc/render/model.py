@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from specc.ir.attention import Attention, AttentionSource, QkL2Norm
+from specc.ir.attention import Attention, AttentionSource, LatentAttention, QkL2Norm
 from specc.ir.block import Block, LayerType, Stack, Sublayer, TokenInput
 from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
 from specc.ir.layers import Norm
@@ -17,7 +17,8 @@ from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
 from specc.render.attention import attention_section
-from specc.render.block import block_section
+from specc.render.attention_text import AttentionText
+from specc.render.block import block_section, counts_layers, with_layer
 from specc.render.citations import Citations
 from specc.render.classes import ClassTable, PartClass, Role
 from specc.render.code import Scope
@@ -25,11 +26,12 @@ from specc.render.engine import lines, section
 from specc.render.header import config_section, header_section
 from specc.render.heads import HeadText
 from specc.render.helpers import counts_from_start, helper_sections
-from specc.render.layers import Pattern
+from specc.render.latent import LatentText, latent_section
+from specc.render.layers import Pattern, cache_section
 from specc.render.methods import Forward, Method
 from specc.render.norms import NormTable
 from specc.render.position_wise import FeedForwardTable
-from specc.render.positions import PositionTable, turns_shape
+from specc.render.positions import PositionTable, Turns, turns_shape
 from specc.render.reset import reset_lines
 from specc.render.stack import Names, StackText, Tables
 from specc.render.views import ViewText, as_class, view_texts
@@ -64,6 +66,7 @@ class FilePlan:
         self.norms = NormTable(p for p in walk(model.stacks + model.heads) if isinstance(p, Norm))
         alibi = next((v for v in self.views.values() if v.biased or v.mixed), None)
         self.positions = PositionTable(model, alibi)
+        self.turns = Turns(model)
         places = [(stack, layer) for stack in model.stacks for layer in stack.layer_types]
         subs = [(s, t, x) for s, t in places for x in t.block.sublayers]
         attentions = [(s, t, x.body) for s, t, x in subs if isinstance(x.body, Attention)]
@@ -77,6 +80,14 @@ class FilePlan:
                 self.attention(s, t, a)
                 for s, t, a in attentions
                 if a.source is AttentionSource.MEMORY
+            ],
+        )
+        self.latent_attention = ClassTable(
+            "LatentAttention",
+            [
+                self.role(s, t, as_class(x.body, self.views.get(s.name)))
+                for s, t, x in subs
+                if isinstance(x.body, LatentAttention)
             ],
         )
         self.feed_forward = FeedForwardTable(
@@ -102,9 +113,13 @@ class FilePlan:
         place = (role.stack, role.layer_type)
         if isinstance(body, Mlp | Glu | MixtureOfExperts):
             return self.feed_forward.construct(Role(body, *place), scope)
+        view = self.views.get(role.stack)
+        if isinstance(body, LatentAttention):
+            latent = Role(as_class(body, view), *place, role.context)
+            return self.latent_attention.call(latent).code(scope)
         own = self.self_attention if body.source is AttentionSource.SELF else self.cross_attention
-        part = as_class(body, self.views.get(role.stack))
-        return own.call(Role(part, *place, role.context)).code(scope)
+        code = own.call(Role(as_class(body, view), *place, role.context)).code(scope)
+        return with_layer(code) if body.scale_by_layer else code
 
     def view(self, cls: PartClass[Part]) -> ViewText | None:
         """What the layers look through in which the class stands."""
@@ -113,9 +128,16 @@ class FilePlan:
     def class_sections(self) -> list[str]:
         """Attention, feed-forward and block classes, bottom-up."""
         found = [
-            attention_section(cls, self.norms, self.view(cls), self.cite)
+            attention_section(cls, self.attention_text(cls))
             for table in (self.self_attention, self.cross_attention)
             for cls in table.classes
+        ]
+        found += [
+            latent_section(
+                cls, LatentText(cls.part, cls.scope, self.norms, view, self.cite, self.turns)
+            )
+            for cls in self.latent_attention.classes
+            if (view := self.view(cls)) is not None
         ]
         found += self.feed_forward.sections(self.cite)
         for cls in self.blocks.classes:
@@ -127,15 +149,23 @@ class FilePlan:
             found.append(block_section(cls, self.norms, self.view(cls), construct, self.cite))
         return found
 
+    def attention_text(self, cls: PartClass[Attention]) -> AttentionText:
+        """What the steps of one attention class print."""
+        return AttentionText(cls.part, cls.scope, self.norms, self.view(cls), self.cite, self.turns)
+
     def patterns(self) -> list[Pattern]:
         """How each stack's layers are made."""
         found = []
         for stack in self.model.stacks:
             prefix = stack.name if len(self.model.stacks) > 1 else ""
             calls = {t: self.blocks.call(self.role(stack, t, t.block)) for t in stack.layer_types}
-            code = {t: call.code(Scope()) for t, call in calls.items()}
+            code = {
+                t: with_layer(call.code(Scope())) if counts_layers(t.block) else call.code(Scope())
+                for t, call in calls.items()
+            }
             names = tuple(dict.fromkeys(call.cls.name for call in calls.values()))
-            found.append(Pattern(stack, prefix, code.__getitem__, names))
+            counted = any(counts_layers(t.block) for t in stack.layer_types)
+            found.append(Pattern(stack, prefix, code.__getitem__, names, counted))
         return found
 
     def resetting(self) -> list[str]:
@@ -144,7 +174,8 @@ class FilePlan:
             cls.name
             for table in (self.self_attention, self.cross_attention)
             for cls in table.classes
-            if isinstance(cls.part.qk_norm, QkL2Norm) and cls.part.qk_norm.temperature
+            if cls.part.sinks is not None
+            or (isinstance(cls.part.qk_norm, QkL2Norm) and cls.part.qk_norm.temperature)
         ]
         blocks = [
             cls.name
@@ -245,7 +276,7 @@ def render(model: Model) -> str:
     body = [
         config,
         *(section("model/view", view=view, turns=turns) for view in views.values()),
-        *([section("model/cache", kv=_cache_letter(model))] if model.cache else []),
+        *([cache_section(model)] if model.cache else []),
         *helper_sections(model, plan.views),
         *plan.norms.sections(),
         *plan.positions.sections(),
@@ -255,8 +286,3 @@ def render(model: Model) -> str:
     text = "\n\n\n".join(part.rstrip() for part in body)
     header = header_section(model, text, plan.cite)
     return "\n\n".join([header, section("imports"), text]) + "\n"
-
-
-def _cache_letter(model: Model) -> str:
-    cached = [p for p in walk(model.stacks) if isinstance(p, Attention) and p.cached]
-    return "K" if any(p.is_grouped for p in cached) else "H"

@@ -28,6 +28,7 @@ class Variant:
     weight: NormWeight
     bias: bool
     cast: Cast | None
+    per_head: bool
 
 
 PREFIX = {NormWeight.PLAIN: "", NormWeight.ONE_PLUS: "ZeroCentered", NormWeight.NONE: "Unweighted"}
@@ -37,15 +38,26 @@ def variant(norm: Norm) -> Variant | Native:
     """The class that the norm needs."""
     match norm:
         case LayerNorm():
-            odd = norm.weight is NormWeight.ONE_PLUS or (
-                norm.bias and norm.weight is NormWeight.NONE
+            per_head = norm.heads is not None and (norm.bias or _has_gain(norm))
+            odd = (
+                norm.weight is NormWeight.ONE_PLUS
+                or per_head
+                or (norm.bias and norm.weight is NormWeight.NONE)
             )
-            return Variant(LayerNorm, norm.weight, norm.bias, None) if odd else Native.LAYER
+            return (
+                Variant(LayerNorm, norm.weight, norm.bias, None, per_head) if odd else Native.LAYER
+            )
         case RmsNorm():
             cast = Cast.AFTER_WEIGHT if norm.weight is NormWeight.NONE else norm.cast
-            return Variant(RmsNorm, norm.weight, False, cast)
+            return Variant(
+                RmsNorm, norm.weight, False, cast, norm.heads is not None and _has_gain(norm)
+            )
         case _:
             assert_never(norm)
+
+
+def _has_gain(norm: Norm) -> bool:
+    return norm.weight is not NormWeight.NONE
 
 
 class NormTable:
@@ -73,8 +85,10 @@ class NormTable:
         width, eps = scope.width(norm.width), scope.number(norm.eps)
         found = variant(norm)
         if isinstance(found, Variant):
-            weightless = found.weight is NormWeight.NONE and not found.bias
-            return f"{self._names[found]}({eps if weightless else f'{width}, {eps}'})"
+            sizes = [width, eps] if found.weight is not NormWeight.NONE or found.bias else [eps]
+            if found.per_head and norm.heads is not None:
+                sizes.insert(0, scope.number(norm.heads))
+            return f"{self._names[found]}({', '.join(sizes)})"
         if norm.weight is NormWeight.NONE:
             return f"nn.LayerNorm({width}, eps={eps}, elementwise_affine=False)"
         bias = "" if isinstance(norm, LayerNorm) and norm.bias else ", bias=False"
@@ -85,6 +99,8 @@ class NormTable:
         return section(
             template,
             name=self._names[v],
+            sizes="heads: int, width: int" if v.per_head else "width: int",
+            shape="heads, width" if v.per_head else "width",
             weighted=v.weight is not NormWeight.NONE,
             start="zeros" if v.weight is NormWeight.ONE_PLUS else "ones",
             bias=v.bias,
@@ -108,22 +124,28 @@ def _rms_result(v: Variant) -> tuple[str, ...]:
     """The product with the gain, its cast before or after, as the spec orders."""
     one_plus = v.weight is NormWeight.ONE_PLUS
     if v.cast is Cast.AFTER_WEIGHT:
-        gain = "(1 + self.weight.to(wide.dtype))" if one_plus else "self.weight"
+        gain = f"(1 + {_tensor(v, 'weight')}.to(wide.dtype))" if one_plus else _tensor(v, "weight")
         return (
             "# The gain is applied before the cast back.",
             f"return ({gain} * normed).to(x.dtype)",
         )
-    return (f"return {'(1 + self.weight)' if one_plus else 'self.weight'} * normed.to(x.dtype)",)
+    weight = _tensor(v, "weight")
+    return (f"return {f'(1 + {weight})' if one_plus else weight} * normed.to(x.dtype)",)
+
+
+def _tensor(v: Variant, name: str) -> str:
+    """A gain or shift, each head's own against all of its places."""
+    return f"self.{name}[:, None]" if v.per_head else f"self.{name}"
 
 
 def _layer_result(v: Variant) -> str:
-    wide = "self.weight.to(wide.dtype)"
+    wide = f"{_tensor(v, 'weight')}.to(wide.dtype)"
     gain = {
         NormWeight.PLAIN: f" * {wide}",
         NormWeight.ONE_PLUS: f" * (1 + {wide})",
         NormWeight.NONE: "",
     }
-    return "normed" + gain[v.weight] + (" + self.bias.to(wide.dtype)" if v.bias else "")
+    return "normed" + gain[v.weight] + (f" + {_tensor(v, 'bias')}.to(wide.dtype)" if v.bias else "")
 
 
 def _name(v: Variant, others: list[Variant]) -> str:
@@ -131,8 +153,9 @@ def _name(v: Variant, others: list[Variant]) -> str:
     rivals = [o for o in others if o.kind is v.kind and o != v]
     if not rivals:
         return base
+    apart = "PerHead" if v.per_head else ""
     cast = "" if len({o.cast for o in [v, *rivals] if o.weight is v.weight}) < 2 else _CAST[v.cast]
-    return f"{PREFIX[v.weight]}{cast}{base}"
+    return f"{apart}{PREFIX[v.weight]}{cast}{base}"
 
 
 _CAST = {Cast.BEFORE_WEIGHT: "CastFirst", Cast.AFTER_WEIGHT: "CastLast", None: ""}

@@ -10,18 +10,22 @@ from dataclasses import dataclass
 from specc.ir.model import Model
 from specc.ir.positions import (
     Alibi,
+    DynamicScaling,
     LearnedPosition,
     LinearScaling,
     Llama3Scaling,
+    LongRopeScaling,
     PositionIndex,
+    ProportionalScaling,
     Rotary,
     RotaryLayout,
     RotaryScaling,
     Sinusoidal,
     SinusoidFrequency,
     SinusoidLayout,
+    YarnScaling,
 )
-from specc.ir.sizes import Constant, Size
+from specc.ir.sizes import Constant, Number, Size
 from specc.ir.walk import walk
 from specc.render.classes import ClassTable, PartClass, Role
 from specc.render.code import Scope
@@ -31,6 +35,16 @@ from specc.render.views import ViewText
 SCALINGS: dict[type[RotaryScaling], str] = {
     LinearScaling: "positions/linear_scaling",
     Llama3Scaling: "positions/llama3_scaling",
+    YarnScaling: "positions/yarn_scaling",
+    ProportionalScaling: "positions/proportional_scaling",
+    DynamicScaling: "positions/dynamic_scaling",
+    LongRopeScaling: "positions/longrope_scaling",
+}
+
+
+TABLES: dict[type, str] = {
+    DynamicScaling: "positions/rotary_dynamic",
+    LongRopeScaling: "positions/rotary_longrope",
 }
 
 
@@ -39,7 +53,8 @@ class Unplaced:
     """A rotary table without its attribute name, so that equal tables share a class."""
 
     size: Size
-    rotary_dim: Size
+    width: Size  # of the features that are paired
+    turned: Size  # of those that turn
     theta: Constant
     scaling: RotaryScaling | None
 
@@ -49,9 +64,11 @@ class ScalingText:
     """What the template of one scaling prints."""
 
     scaling: RotaryScaling
+    turned: Size
+    letter: str
     scope: Scope
 
-    def number(self, number: Size | Constant) -> str:
+    def number(self, number: Number) -> str:
         return self.scope.number(number)
 
 
@@ -72,7 +89,11 @@ class PositionTable:
     def class_names(self) -> tuple[str, ...]:
         """The classes whose `reset_parameters` the model calls."""
         found = [c.name for c in self._sinusoid_classes.classes]
-        found += [c.name for c in self._rotary_classes.classes]
+        found += [
+            c.name
+            for c in self._rotary_classes.classes
+            if not isinstance(c.part.scaling, DynamicScaling)
+        ]
         return (*found, "Alibi") if self._alibis else tuple(found)
 
     def constructions(self) -> dict[str, str]:
@@ -99,16 +120,17 @@ class PositionTable:
 
     def _rotary_section(self, cls: PartClass[Unplaced]) -> str:
         part, scope = cls.part, cls.scope
-        letter = "R" if any(r.is_partial for r in self._rotaries) else "E"
+        letter = _letter(self._rotaries)
         padded = _counts_real(self._rotaries)
         init = [f"self.theta = {scope.number(part.theta)}"]
         scaling: Sequence[str] = ()
         if part.scaling is not None:
-            text = ScalingText(part.scaling, scope)
+            text = ScalingText(part.scaling, part.turned, letter, scope)
             init += lines(SCALINGS[type(part.scaling)], "init", text)
             scaling = lines(SCALINGS[type(part.scaling)], "forward", text)
         return section(
-            "positions/rotary",
+            TABLES.get(type(part.scaling), "positions/rotary"),
+            gain=" * self.attention_factor" if isinstance(part.scaling, YarnScaling) else "",
             name=cls.name,
             letter=letter,
             padded=padded,
@@ -120,7 +142,7 @@ class PositionTable:
             init_parameters=("self", "config: Config", *cls.parameters),
             init=init,
             size=scope.number(part.size),
-            width=scope.number(part.rotary_dim),
+            width=scope.number(part.width),
             scaling=scaling,
         )
 
@@ -128,9 +150,16 @@ class PositionTable:
 def turns_shape(model: Model) -> str:
     """What a view holds for rotary positions; R where some heads turn only in part, else E."""
     parts = [p for p in walk(model.stacks) if isinstance(p, Rotary)]
-    letter = "R" if any(p.is_partial for p in parts) else "E"
+    letter = _letter(parts)
     plain = f"[T, {letter}/2]"
     return f"{plain} or [B, 1, T, {letter}/2]" if _counts_real(parts) else plain
+
+
+def _letter(parts: Sequence[Rotary]) -> str:
+    """The features that turn: R where some heads turn only in part."""
+    if any(p.is_partial for p in parts):
+        return "R"
+    return parts[0].head_dim.letter if parts else "E"
 
 
 def _counts_real(parts: Sequence[Rotary | Sinusoidal]) -> bool:
@@ -138,15 +167,46 @@ def _counts_real(parts: Sequence[Rotary | Sinusoidal]) -> bool:
     return any(part.index is PositionIndex.MASK for part in parts)
 
 
-def rotate_template(rotary: Rotary) -> str:
-    """The helper that turns pairs."""
-    half = rotary.layout is RotaryLayout.HALF
-    base = "rotate_half" if half else "rotate_interleaved"
-    return f"{base}_partial" if rotary.is_partial else base
+class Turns:
+    """The functions of a file that turn heads, or the first or last features of them."""
+
+    def __init__(self, model: Model) -> None:
+        parts = [p for p in walk(model.stacks) if isinstance(p, Rotary)]
+        self._parts = list(dict.fromkeys(parts))
+        self._layouts = list(dict.fromkeys(p.layout for p in parts))
+
+    def function(self, rotary: Rotary) -> str:
+        """The function that turns a head of that rotary position."""
+        if not rotary.is_partial:
+            return self._base(rotary.layout)
+        return f"{self._base(rotary.layout)}_{rotary.slice.value}"
+
+    def _base(self, layout: RotaryLayout) -> str:
+        return "rotate" if len(self._layouts) == 1 else f"rotate_{layout.value}"
+
+    def sections(self) -> list[str]:
+        """Their text: those for whole heads first, which the others call."""
+        found = [
+            section(f"helpers/rotate_{layout.value}", name=self._base(layout), letter=self._letter)
+            for layout in self._layouts
+        ]
+        parts = {self.function(p): p for p in self._parts if p.is_partial}
+        return found + [
+            section(f"helpers/rotate_{p.slice.value}", name=name, whole=self._base(p.layout))
+            for name, p in parts.items()
+        ]
+
+    @property
+    def _letter(self) -> str:
+        """What turns: whole heads, or their R features where nothing turns whole heads."""
+        whole = [p.head_dim.letter for p in self._parts if not p.is_partial]
+        return whole[0] if whole else "R"
 
 
 def _role(rotary: Rotary) -> Role[Unplaced]:
-    part = Unplaced(rotary.size, rotary.rotary_dim, rotary.theta, rotary.scaling)
+    proportional = isinstance(rotary.scaling, ProportionalScaling)
+    width = rotary.head_dim if proportional else rotary.rotary_dim
+    part = Unplaced(rotary.size, width, rotary.rotary_dim, rotary.theta, rotary.scaling)
     return Role(part, "", rotary.name.removeprefix("rotary").strip("_"))
 
 

@@ -6,10 +6,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention, AttentionSource
+from specc.ir.attention import Attention, AttentionSource, LatentAttention, PositionTemperature
 from specc.ir.block import EmbeddingScale, FeatureInput, ProjectAt, Stack, TokenInput
 from specc.ir.layers import Linear, Norm
-from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
+from specc.ir.positions import (
+    DynamicScaling,
+    LearnedPosition,
+    LongRopeScaling,
+    PositionIndex,
+    Rotary,
+    Sinusoidal,
+)
 from specc.ir.sizes import Constant, Size
 from specc.ir.views import View, view_of, views
 from specc.render.block import block_shape
@@ -18,6 +25,7 @@ from specc.render.code import Scope
 from specc.render.engine import lines
 from specc.render.feed_forward import linear_code
 from specc.render.layers import Pattern
+from specc.render.masks import Masks, look
 from specc.render.norms import NormTable
 from specc.render.views import ViewText
 
@@ -47,6 +55,7 @@ class RotaryLine:
     rotary: str
     cos: str
     sin: str
+    arguments: str
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,7 @@ class StackText:
     @property
     def cached(self) -> bool:
         return any(
-            isinstance(s.body, Attention) and s.body.cached
+            isinstance(s.body, Attention | LatentAttention) and s.body.cached
             for layer in self.stack.layer_types
             for s in layer.block.sublayers
         )
@@ -199,11 +208,21 @@ class StackText:
             return None
         if self.stack.input.position is not None:
             return self.stack.input.position.index
-        return next((v.rotary.index for v in self._views if v.rotary is not None), None)
+        turned = next((v.rotary.index for v in self._views if v.rotary is not None), None)
+        return PositionIndex.MASK if turned is None and self.temperature else turned
 
     @property
     def needs_position(self) -> bool:
         return self._index is not None
+
+    @property
+    def counts_ids(self) -> bool:
+        return self._index is PositionIndex.IDS
+
+    @property
+    def pad_id(self) -> int | None:
+        position = self.input.position
+        return position.pad_id if isinstance(position, LearnedPosition) else None
 
     @property
     def counts_real_tokens(self) -> bool:
@@ -221,34 +240,53 @@ class StackText:
     @property
     def mask_lines(self) -> list[str]:
         """The masks that the views of this stack need."""
-        text = self.view
-        if text is None:
-            return []
-        found = []
-        plain = [view for view in self._views if view.alibi is None]
-        if plain and text.flag and self._causal and self.cached:
-            arguments = f"start, end, {self.names.mask}, {self.tokens}.device"
-            found.append(f"mask, is_causal = {self.visible}({arguments})")
-        elif plain:
-            square = f"[B, 1, {self.length}, {self.length}]"
-            found.append(f"mask = {self.visible}({self.names.mask})  # {square}")
-        for view in self._views:
-            if view.alibi is not None:
-                span = "start, end" if self.cached else f"{self.tokens}.size(1)"
-                name = "mask" if text.biased else "bias"
-                found.append(f"{name} = self.{view.alibi.name}({span}, {self.names.mask})")
-        return found
+        return [] if self.view is None else self._masks(self.view).lines()
+
+    def _masks(self, text: ViewText) -> Masks:
+        names = self.names
+        return Masks(
+            self.stack, text, self.cached, names.tokens, names.mask, names.length, self.visible
+        )
 
     @property
-    def _causal(self) -> bool:
-        return any(view.causal for view in self._views)
+    def reads_length(self) -> bool:
+        """Whether frequencies depend on how long the call or the cache is."""
+        return any(_follows_length(v.rotary) for v in self._views)
+
+    @property
+    def call_length(self) -> str:
+        end = f"{self.tokens}.size(1)"
+        return f"{end} if cache is None else cache.capacity" if self.cached else end
+
+    @property
+    def temperature(self) -> PositionTemperature | None:
+        """What makes queries grow with their position in some layers of this stack."""
+        found = [
+            s.body.temperature
+            for layer in self.stack.layer_types
+            for s in layer.block.sublayers
+            if isinstance(s.body, Attention) and s.body.temperature is not None
+        ]
+        return found[0] if found else None
+
+    @property
+    def temperature_numbers(self) -> str:
+        part = self.temperature
+        if part is None:
+            raise TypeError("a stack without a temperature")
+        return f"self.config.{part.floor.name}, self.config.{part.coefficient.name}"
 
     @property
     def rotary_lines(self) -> list[RotaryLine]:
         return [
-            RotaryLine(v.rotary.name, _variable(v.rotary, "cos"), _variable(v.rotary, "sin"))
-            for v in self._views
-            if v.rotary is not None
+            RotaryLine(
+                rotary.name,
+                _variable(rotary, "cos"),
+                _variable(rotary, "sin"),
+                "position, x.dtype" + (", length" if _follows_length(rotary) else ""),
+            )
+            for rotary in dict.fromkeys(v.rotary for v in self._views)
+            if rotary is not None
         ]
 
     @property
@@ -281,11 +319,16 @@ class StackText:
         if text.rotary:
             rotary = view.rotary or next(v.rotary for v in self._views if v.rotary is not None)
             given += [_variable(rotary, "cos"), _variable(rotary, "sin")]
-        biased = view.alibi is not None
-        given.append("bias" if biased and not text.biased else "mask")
-        if text.flag:
-            flag = "is_causal" if self.cached else "mask is None"
-            given.append(flag if self._causal and not biased else "False")
+        masks = self._masks(text)
+        mask = masks.variable(view)
+        given.append(mask)
+        if text.flag and masks.is_flagged(view):
+            given.append("is_causal")
+        elif text.flag:
+            alone = view.causal and not self.cached and look(view).is_plain
+            given.append(f"{mask} is None" if alone else "False")
+        if text.temperature:
+            given.append("temperature")
         if text.cached:
             given.append("start" if self.cached else "0")
         return f"{text.type_name}({', '.join(given)})"
@@ -306,8 +349,11 @@ class StackText:
     def loop_lines(self) -> list[str]:
         """What is worked out for each layer on lines of its own, where the call would be long."""
         found = []
-        if len(self._views) > 1 and self.tuple_views:
-            found.append(self.pattern.view_line(self.view_variables))
+        if self.tuple_views and len(self._views) > 1:
+            found.append(self.pattern.view_line("view", self.view_variables))
+        elif self.view is not None and len(self._views) > 1:
+            masks = self._masks(self.view)
+            found.append(self.pattern.view_line("mask", [masks.variable(v) for v in self._views]))
         many = bool(found) or self.gives_weights or self.names.tokens != "tokens"
         if self.cached and many:
             found.append("room = None if cache is None else cache.layers[i]")
@@ -344,6 +390,10 @@ class StackText:
         """The features after the final norm."""
         norm = self.stack.final_norm
         return "x" if norm is None else f"self.{norm.name}(x)"
+
+
+def _follows_length(rotary: Rotary | None) -> bool:
+    return rotary is not None and isinstance(rotary.scaling, DynamicScaling | LongRopeScaling)
 
 
 def _variable(rotary: Rotary, word: str) -> str:

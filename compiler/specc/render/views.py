@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from specc.ir.attention import Attention, AttentionSource
+from specc.ir.attention import Attention, AttentionSource, LatentAttention
 from specc.ir.block import Stack, TokenInput
 from specc.ir.model import Model
-from specc.ir.views import self_attention, views
+from specc.ir.views import View, self_attention, views
 from specc.render.classes import structure
 from specc.render.code import camel
+
+SelfAttention = TypeVar("SelfAttention", Attention, LatentAttention)
 
 
 @dataclass(frozen=True)
@@ -26,15 +29,17 @@ class ViewText:
     rotary: bool
     biased: bool  # every mask is an additive bias
     mixed: bool  # some masks are
+    spelled: bool  # every mask is there: none is left to SDPA's causal flag, or to seeing all
     causal: bool  # some layers look at the past only
     both_ways: bool  # some look both ways
     cached: bool
+    temperature: bool
 
     @property
     def flag(self) -> bool:
         """Whether it carries SDPA's own causal flag, which else follows from the mask."""
         several = self.cached or self.mixed or self.both_ways
-        return self.causal and several and not self.biased
+        return self.causal and several and not self.spelled
 
     @property
     def mask(self) -> str:
@@ -46,13 +51,14 @@ class ViewText:
 
     @property
     def mask_type(self) -> str:
-        return "Tensor" if self.biased else "Tensor | None"
+        return "Tensor" if self.spelled else "Tensor | None"
 
     @property
     def mask_shape(self) -> str:
         """As a shape comment, with the S keys that a cache adds to the T new tokens."""
         keys = "S" if self.cached else "T"
-        plain = [f"[T, {keys}]"] * (self.flag and self.cached) + [f"[B, 1, T, {keys}]"]
+        alone = (self.flag and self.cached) or (self.spelled and not self.biased)
+        plain = [f"[T, {keys}]"] * alone + [f"[B, 1, T, {keys}]"]
         biased = [f"[H, T, {keys}]", f"[B, H, T, {keys}]"]
         if self.biased:
             return " or ".join(biased)
@@ -68,7 +74,7 @@ class ViewText:
     @property
     def is_causal(self) -> str | None:
         """What to pass as SDPA's `is_causal`; None where a mask says it all."""
-        if not self.causal or self.biased:
+        if not self.causal or self.spelled:
             return None
         return "view.is_causal" if self.flag else f"{self.mask} is None"
 
@@ -90,29 +96,37 @@ def view_texts(model: Model) -> dict[str, ViewText]:
     }
 
 
-def as_class(part: Attention, view: ViewText | None) -> Attention:
+def as_class(part: SelfAttention, view: ViewText | None) -> SelfAttention:
     """The attention as its class has it: self-attention takes what any stack of its view needs."""
-    if view is None or part.source is AttentionSource.MEMORY:
+    if view is None or (isinstance(part, Attention) and part.source is AttentionSource.MEMORY):
         return part
-    return replace(part, causal=view.causal, cached=view.cached)
+    return replace(part, causal=view.causal, cached=view.cached, reach=None)
 
 
 def _own(stack: Stack) -> ViewText:
     own = views(stack)
+    attentions = [a for t in stack.layer_types if (a := self_attention(t.block))]
     return ViewText(
         type_name=None,
         rotary=any(view.rotary is not None for view in own),
         biased=all(view.alibi is not None for view in own),
         mixed=len({view.alibi is not None for view in own}) > 1,
+        spelled=all(_is_spelled(view) for view in own),
         causal=any(view.causal for view in own),
         both_ways=not all(view.causal for view in own),
-        cached=any(a.cached for t in stack.layer_types if (a := self_attention(t.block))),
+        cached=any(a.cached for a in attentions),
+        temperature=any(a.temperature is not None for a in attentions if isinstance(a, Attention)),
     )
+
+
+def _is_spelled(view: View) -> bool:
+    return view.alibi is not None or view.reach is not None
 
 
 def _united(texts: list[ViewText]) -> ViewText | None:
     """One view for all, where they differ only in direction and cache."""
-    if not texts or len({(t.rotary, t.biased, t.mixed) for t in texts}) > 1:
+    alike = {(t.rotary, t.biased, t.mixed, t.spelled, t.temperature) for t in texts}
+    if len(alike) != 1:
         return None
     return replace(
         texts[0],
@@ -126,7 +140,7 @@ def _share_a_class(stacks: Sequence[Stack]) -> bool:
     """Whether every stack has an attention to itself that is like one of the first's."""
     kinds = [
         {
-            structure(replace(a, causal=False, cached=False))
+            structure(replace(a, causal=False, cached=False, reach=None))
             for t in stack.layer_types
             if (a := self_attention(t.block))
         }
@@ -136,7 +150,7 @@ def _share_a_class(stacks: Sequence[Stack]) -> bool:
 
 
 def _needs_tuple(text: ViewText) -> bool:
-    return text.rotary or text.cached or text.mixed or text.flag
+    return text.rotary or text.cached or text.mixed or text.flag or text.temperature
 
 
 def _named(text: ViewText, name: str) -> ViewText:

@@ -104,6 +104,22 @@ def rows_of(inputs: Inputs, rows: slice | list[int]) -> Inputs:
     return changed(inputs, **{name: vars(inputs)[name][rows] for name in names})
 
 
+def lone_token(inputs: Inputs) -> Inputs:
+    """The first token of the first row, with all of its memory."""
+    row = rows_of(inputs, [0])
+    names = ("tokens", "token_mask", "token_types", "target", "target_mask", "queries")
+    new = {name: vars(row)[name] for name in names if vars(row)[name] is not None}
+    return changed(row, **{name: value[:, :1] for name, value in new.items()})
+
+
+def joined(several: list[Inputs]) -> Inputs:
+    """Inputs of the same lengths, their rows one below the other."""
+    names = [n for n, v in vars(several[0]).items() if isinstance(v, Tensor)]
+    return changed(
+        several[0], **{name: torch.cat([vars(one)[name] for one in several]) for name in names}
+    )
+
+
 def cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
     """The inputs with features in that dtype; ids and masks stay."""
     floats = {n: v.to(dtype) for n, v in vars(inputs).items() if _is_float(v)}

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from torch import nn
 
-from specc.ir.attention import Attention, QkNorm
+from specc.ir.attention import Attention, LatentAttention, QkNorm
 from specc.ir.block import Sublayer, TokenInput
 from specc.ir.heads import MaskedLanguageModelHead
+from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
 from specc.ir.layers import Dropout, DropoutSite, Norm
 from specc.ir.model import Model
 
@@ -52,10 +53,13 @@ def _dropout_places(model: Model) -> Iterator[DropoutPlace]:
 
 
 def _dropouts(sublayer: Sublayer) -> tuple[Dropout | None, Dropout | None]:
-    body = sublayer.body
-    if isinstance(body, Attention):
-        return body.dropout, body.output_dropout
-    return body.hidden_dropout, body.output_dropout
+    match sublayer.body:
+        case Attention() | LatentAttention() as body:
+            return body.dropout, body.output_dropout
+        case Mlp() | Glu() as body:
+            return body.hidden_dropout, body.output_dropout
+        case MixtureOfExperts() as body:
+            return None, body.output_dropout
 
 
 def sublayers(model: Model, stack_name: str) -> Iterator[tuple[str, Sublayer]]:

@@ -23,7 +23,7 @@ from specc.ir.attention import (
 )
 from specc.ir.block import Embedding, EmbeddingScale, FeatureInput, Stack, Sublayer, TokenInput
 from specc.ir.exhaustive import assert_never
-from specc.ir.feed_forward import FeedForward, Glu, Mlp
+from specc.ir.feed_forward import FeedForward, Glu, MixtureOfExperts, Mlp
 from specc.ir.heads import (
     ClassifierHead,
     FeaturesHead,
@@ -180,11 +180,35 @@ def _feed_forward(
             inputs: tuple[Linear, ...] = (part.up,)
         case Glu():
             inputs = (part.gate, part.up)
+        case MixtureOfExperts():
+            _mixture(scaling, part, prefix, reads, gives)
+            return
         case _:
             assert_never(part)
     for linear in inputs:
         scaling.linear(linear, prefix, 1 / reads, 1.0)
     scaling.linear(part.down, prefix, gives, gives)
+
+
+def _mixture(
+    scaling: Scaling, part: MixtureOfExperts, prefix: str, reads: float, gives: float
+) -> None:
+    """Logits and hidden features keep their size, so that tokens choose as ever."""
+    experts, shared, scale = part.experts, part.shared, part.router.scale
+    routed = gives if scale is None else gives / scale.value
+    scaling.linear(part.router.linear, prefix, 1 / reads, 1.0)
+    for name, weight, bias in (
+        (experts.gate, 1 / reads, 1.0),
+        (experts.up, 1 / reads, 1.0),
+        (experts.down, routed, routed),
+    ):
+        scaling.factors[prefix + name] = weight
+        if experts.bias:
+            scaling.factors[f"{prefix}{name}_bias"] = bias
+    if shared is not None:
+        _feed_forward(scaling, shared.body, f"{prefix}{shared.name}.", reads, gives)
+        if shared.gate is not None:
+            scaling.linear(shared.gate, prefix, 1 / reads, 1.0)
 
 
 def _head(scaling: Scaling, head: Head, level: float) -> None:

@@ -10,7 +10,7 @@ from math import pi, sqrt
 
 from specc.ir.attention import Attention, InverseSqrt
 from specc.ir.block import Embedding, FeatureInput, Segment, Stack, TokenInput
-from specc.ir.feed_forward import Glu, Mlp
+from specc.ir.feed_forward import Glu, Groups, MixtureOfExperts, Mlp, Router
 from specc.ir.heads import ClassifierHead
 from specc.ir.model import Model
 from specc.ir.positions import LearnedPosition, Llama3Scaling, Rotary, Sinusoidal
@@ -28,6 +28,11 @@ D_FF = (28, 32, 38, 46)
 N_TYPES = (7,)
 N_CLASSES = (11, 13, 17)
 SCALE_WIDTH = (19, 23)
+# Few enough for the inputs to reach every expert, in groups of which 2 hold enough.
+N_EXPERTS = (9, 15, 21)
+N_GROUPS = 3
+MOST_CHOSEN = 3
+MOST_GROUPS_KEPT = 2
 
 
 class _Claims:
@@ -78,6 +83,14 @@ def _claim_widths(claims: _Claims, part: object) -> None:
             claims.claim(part.rotary_dim, ROTARY_DIM)
         case Mlp() | Glu():
             claims.claim(part.d_ff, D_FF)
+        case MixtureOfExperts():
+            claims.claim(part.experts.d_ff, D_FF)
+        case Router():
+            claims.claim(part.n_experts, N_EXPERTS)
+            claims.values[part.top_k.name] = min(part.top_k.value, MOST_CHOSEN)
+        case Groups():
+            claims.values[part.n_groups.name] = N_GROUPS
+            claims.values[part.n_kept.name] = min(part.n_kept.value, MOST_GROUPS_KEPT)
         case TokenInput():
             claims.claim(part.embedding.rows, VOCABULARY)
             if part.types is not None:

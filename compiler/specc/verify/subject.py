@@ -16,15 +16,19 @@ from specc import golden
 from specc.golden import Inputs
 from specc.ir.block import FeatureInput
 from specc.ir.layers import DropoutSite
+from specc.ir.feed_forward import MixtureOfExperts
 from specc.ir.model import Model
-from specc.ir.walk import resize
+from specc.ir.walk import resize, walk
 from specc.verify.calls import Outputs, call, flat, scalar
-from specc.verify.inputs import Padding, cast, make_inputs, with_all_attention_layers
+from specc.verify.inputs import Padding, cast, joined, lone_token, make_inputs, with_all_attention_layers
 from specc.verify.live import reset
 from specc.verify.loading import LoadedFile
 from specc.verify.quiet import stream_level
 from specc.verify.sizes import reduced_sizes
 from specc.verify.weights import Regime, stress_weights
+
+
+CROWD = 4  # how many times the usual rows
 
 
 @dataclass(frozen=True)
@@ -73,12 +77,28 @@ class Subject:
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
-        """Both regimes, with and without padding, and all attention weights that forward gives."""
-        return tuple(
+        """Both regimes, with and without padding, and all attention weights that forward gives;
+        one token alone, which a file may compute in a way of its own; and with experts, rows
+        enough for each of them to be chosen.
+        """
+        cases = tuple(
             Case(f"{regime.value}, {padding.value}", regime, self._case_inputs(regime, padding))
             for regime in Regime
             for padding in Padding
         )
+        lone = Case("a lone token", Regime.STRESS, lone_token(cases[0].inputs))
+        return (*cases, lone, *([self.crowd] if self.has_experts else []))
+
+    @property
+    def has_experts(self) -> bool:
+        """Whether tokens choose what they pass."""
+        return any(isinstance(part, MixtureOfExperts) for part in walk(self.model.stacks))
+
+    @property
+    def crowd(self) -> Case:
+        """Many rows, some padded."""
+        seeds = [make_inputs(self.small, Padding.MIXED, seed) for seed in range(CROWD)]
+        return Case("many rows", Regime.STRESS, joined(seeds))
 
     def _case_inputs(self, regime: Regime, padding: Padding) -> Inputs:
         inputs = make_inputs(self.small, padding)

@@ -16,7 +16,12 @@ from torch import Tensor
 from specc.ir.init import Fill, LogSqrt
 from specc.ir.model import Model
 from specc.ir.parameters import Parameter, parameters
+from specc.verify.limits import reach_limits
 from specc.verify.quiet import quiet_scaling
+
+
+# Sizes of what is added to scores that lie between 0 and 1: no expert may win or lose every time.
+BALANCING = 0.1
 
 
 class Regime(Enum):
@@ -32,6 +37,7 @@ def stress_weights(
     """Path -> float64 tensor for every parameter of the model."""
     generator = torch.Generator().manual_seed(seed)
     weights = {p.path: _fill(p, generator) for p in parameters(model)}
+    reach_limits(model, weights)
     if regime is Regime.QUIET:
         scaling = quiet_scaling(model)
         for path, factor in scaling.factors.items():
@@ -43,8 +49,10 @@ def stress_weights(
 
 def _fill(parameter: Parameter, generator: torch.Generator) -> Tensor:
     noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-    if len(parameter.shape) > 1:
-        return noise / sqrt(parameter.shape[1])
+    if len(parameter.shape) > 1 and not parameter.is_vectors:
+        return noise / sqrt(parameter.shape[-1])
+    if not parameter.trained:
+        return BALANCING * noise
     match parameter.init:
         case Fill(value):
             return value + 0.5 * noise

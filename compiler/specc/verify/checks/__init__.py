@@ -10,6 +10,7 @@ from specc.verify.checks.compiling import Compile, Export
 from specc.verify.checks.dropout import DropoutPlaces, EvalDeterminism, LiveDropout
 from specc.verify.checks.dtypes import Dtypes, NormCasts
 from specc.verify.checks.errors import InputErrors
+from specc.verify.checks.experts import ExpertChoice, ExpertWork
 from specc.verify.checks.initial import InitStatistics
 from specc.verify.checks.looks import Looking
 from specc.verify.checks.materialise import MetaDevice, Ties
@@ -42,6 +43,8 @@ ALL: tuple[Check, ...] = (
     InitStatistics(),
     Dtypes(),
     NormCasts(),
+    ExpertWork(),
+    ExpertChoice(),
     InputErrors(),
     Overfit(),
     Compile(),

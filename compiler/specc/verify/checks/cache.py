@@ -13,7 +13,7 @@ from specc.ir.heads import ClassifierHead
 from specc.ir.model import Kind, Model
 from specc.verify.calls import Outputs, arguments, named
 from specc.verify.checks.check import Check
-from specc.verify.inputs import BATCH, LENGTH
+from specc.verify.inputs import LENGTH, rows_of
 from specc.verify.live import Cache, new_cache, translating
 from specc.verify.metrics import margin, worst_error
 from specc.verify.report import Outcome, failed, not_applicable, passed
@@ -39,7 +39,11 @@ class CacheEqualsFull(Check):
             return not_applicable("the spec has no cache")
         live = subject.build_stressed()
         worst = 0.0
-        for label, inputs in (("no padding", subject.plain), ("padded", subject.padded)):
+        for label, inputs in (
+            ("no padding", subject.plain),
+            ("padded", subject.padded),
+            ("one row alone", rows_of(subject.plain, [0])),
+        ):
             wanted = _by_place(subject.small, subject.outputs(live, inputs))
             for how, sizes in CHUNKS.items():
                 with torch.no_grad():
@@ -69,7 +73,8 @@ def _by_place(model: Model, outputs: Outputs) -> Outputs:
 
 def chunked(live: nn.Module, model: Model, inputs: Inputs, sizes: tuple[int, ...]) -> Outputs:
     """The outputs of several calls that share a cache, joined along the places."""
-    cache = new_cache(live, BATCH, LENGTH + 3)
+    given = inputs.target if inputs.tokens is None else inputs.tokens
+    cache = new_cache(live, needed(given).size(0), LENGTH + 3)
     calls = _translated if model.kind is Kind.ENCODER_DECODER else _calls
     pieces = [_by_place(model, o) for o in calls(live, model, inputs, sizes, cache)]
     if cache.length != LENGTH:

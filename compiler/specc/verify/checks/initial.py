@@ -54,11 +54,11 @@ class InitStatistics(Check):
 
 
 def _draws(live: nn.Module) -> dict[str, Tensor]:
-    drawn: dict[str, list[Tensor]] = {name: [] for name, _ in live.named_parameters()}
+    drawn: dict[str, list[Tensor]] = {name: [] for name in live.state_dict()}
     for _ in range(DRAWS):
         reset(live)
-        for name, parameter in live.named_parameters():
-            drawn[name].append(parameter.detach().flatten().clone())
+        for name, tensor in live.state_dict().items():
+            drawn[name].append(tensor.flatten().clone())
     return {name: torch.cat(values) for name, values in drawn.items()}
 
 
@@ -78,12 +78,18 @@ def _fault(parameter: Parameter, values: Tensor, shapes: dict[str, tuple[int, ..
         case StandardNormal():
             return _normal_fault(values, 1.0)
         case XavierUniform():
-            return _uniform_fault(values, sqrt(6 / sum(parameter.shape)))
+            return _uniform_fault(values, sqrt(6 / sum(parameter.shape[-2:])))
         case FanInUniform():
-            weight = parameter.path.removesuffix(".bias").removesuffix(".weight") + ".weight"
-            return _uniform_fault(values, 1 / sqrt(shapes[weight][1]))
+            return _uniform_fault(values, 1 / sqrt(shapes[_weight_of(parameter.path)][-1]))
         case _:
             assert_never(parameter.init)
+
+
+def _weight_of(path: str) -> str:
+    """The matrix that a bias belongs to, or the matrix itself."""
+    if path.endswith("_bias"):
+        return path.removesuffix("_bias")
+    return f"{path.removesuffix('.bias')}.weight" if path.endswith(".bias") else path
 
 
 def _constant_fault(values: Tensor, wanted: float) -> str | None:

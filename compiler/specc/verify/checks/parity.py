@@ -106,20 +106,31 @@ class EveryParameterLearns(Check):
 
     def run(self, subject: Subject) -> Outcome:
         """Golden's gradient tells which parameters matter."""
-        case = subject.cases[1]  # stressed and padded
+        case = subject.crowd if subject.has_experts else subject.cases[1]  # stressed and padded
         wanted = subject.golden_gradients(case)
         live = subject.build_stressed()
         scalar(call(live, subject.small, case.inputs)).backward()  # type: ignore[no-untyped-call]
-        found = {name: parameter.grad for name, parameter in live.named_parameters()}
+        found = {n: p.grad for n, p in live.named_parameters() if p.grad is not None}
+        found = _by_expert(_filled(found, wanted))
+        wanted = _by_expert(wanted)
         size = max(grad.abs().max().item() for grad in wanted.values())
         idle = []
         for name, grad in wanted.items():
             if grad.abs().max().item() < 1e-12 * size:
+                if name.endswith("]"):
+                    return failed(f"{name} is of an expert that no token chooses: nothing proves it")
                 idle.append(name)
-                continue
-            own = found[name]
-            if own is None or own.abs().max().item() == 0.0:
+            elif found[name].abs().max().item() == 0.0:
                 return failed(f"{name} receives no gradient, by the spec it matters")
         text = f"{len(wanted) - len(idle)} of {counted(len(wanted), 'parameter')}"
         rest = f"; {', '.join(idle[:3])} cannot matter by the spec" if idle else ""
         return passed(text + rest)
+
+
+def _by_expert(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors that hold all experts' maps, cut into one for each expert."""
+    found: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        pieces = tensor.unbind() if tensor.dim() == 3 else ()
+        found.update({f"{name}[{i}]": piece for i, piece in enumerate(pieces)} or {name: tensor})
+    return found

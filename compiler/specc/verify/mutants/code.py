@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from specc.ir.feed_forward import Router, Score
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Sinusoidal
 from specc.ir.walk import walk
@@ -41,6 +42,14 @@ def unread_padding(model: Model) -> str | None:
     """Why what an encoder makes of padding cannot matter to a decoder."""
     if model.kind is Kind.ENCODER_DECODER:
         return "the decoder looks at no padding of the source, and SDPA gives 0 for an empty row"
+    return None
+
+
+def chosen_by_logits(model: Model) -> str | None:
+    """Why the dtype of the softmax cannot matter to the choice."""
+    routers = [part for part in walk(model.stacks) if isinstance(part, Router)]
+    if all(router.score is Score.TOPK_SOFTMAX for router in routers):
+        return "logits are compared as they are, and a wider dtype keeps their order"
     return None
 
 
@@ -167,6 +176,46 @@ BLOCKS = (
     swap("embedding dropout left out", "self.dropout(_x)", "_x"),
 )
 
+EXPERTS = (
+    swap(
+        "the selection bias weighs too",
+        "selection = _score + self.selection_bias",
+        "selection = _score = _score + self.selection_bias",
+    ),
+    swap(
+        "experts chosen in low precision",
+        "logits.to(torch.promote_types(logits.dtype, torch.float32))",
+        "logits",
+        chosen_by_logits,
+    ),
+    swap(
+        "groups of every n-th expert",
+        "score.view(score.size(0), self.n_groups, -1)",
+        "score.view(score.size(0), -1, self.n_groups).transpose(1, 2)",
+    ),
+    swap(
+        "all experts run on all tokens",
+        "self.expert(x[token], *matrices)",
+        "self.expert(x, *matrices)[token]",
+    ),
+    swap("the last expert counts", "mixed.index_add_(0, token, _y)", "mixed[token] = _y"),
+    swap("the best expert's weight for all", "weight[token, rank, None]", "weight[token, :1]"),
+    swap("a lone token weighs all alike", "weight.view(-1, 1, 1)", "weight.mean()"),
+    swap("the router scales its input", "weight, chosen = self.route(_x)", "weight, chosen = self.route(2 * _x)"),
+    swap("the gate clamped from below too", "gate.clamp(max=limit)", "gate.clamp(-limit, limit)"),
+    swap("up clamped from above only", "up.clamp(-limit, limit)", "up.clamp(max=limit)"),
+    swap(
+        "balancing starts at 1",
+        "nn.init.zeros_(self.selection_bias)",
+        "nn.init.ones_(self.selection_bias)",
+    ),
+    swap(
+        "the selection bias is not saved",
+        'self.register_buffer("selection_bias", _b)',
+        'self.register_buffer("selection_bias", _b, persistent=False)',
+    ),
+)
+
 NORMS = (
     swap(
         "eps outside the root",
@@ -210,6 +259,7 @@ CODE_MUTANTS: tuple[CodeMutant, ...] = (
     *POSITIONS,
     *ATTENTION,
     *BLOCKS,
+    *EXPERTS,
     *NORMS,
     *CACHES,
     *CALLS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specc.verify.mutants.attending import ATTENTION, PROJECTIONS, QK_NORMS, SCALES
+from specc.verify.mutants.experts import EXPERTS
 from specc.verify.mutants.leaves import DROPOUT, INITS, LAYER_NORM, LINEAR, RMS_NORM
 from specc.verify.mutants.mutant import Mutant
 from specc.verify.mutants.places import ALIBI, LEARNED, ROTARY, SCALINGS, SINUSOIDAL
@@ -24,6 +25,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     **PROJECTIONS,
     **QK_NORMS,
     **FEED_FORWARDS,
+    **EXPERTS,
     **BLOCKS,
     **INPUTS,
     **HEADS,

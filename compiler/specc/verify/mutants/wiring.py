@@ -28,6 +28,7 @@ from specc.ir.layers import Activation, Linear
 from specc.ir.model import Model
 from specc.ir.sizes import Constant, width
 from specc.ir.walk import walk
+from specc.verify.mutants.experts import activations
 from specc.verify.mutants.mutant import (
     Mutant,
     choices,
@@ -105,7 +106,7 @@ def _untied_head(part: LanguageModelHead) -> LanguageModelHead:
 FEED_FORWARDS: dict[str, tuple[Mutant, ...]] = {
     "Mlp": choices(Mlp, "activation", Activation),
     "Glu": (
-        *choices(Glu, "activation", Activation),
+        *activations(Glu),
         each("gate and up exchanged", Glu, _exchanged),
     ),
 }

@@ -42,7 +42,8 @@ class Pair:
         """Golden's outputs, and the gradient of a scalar made of them, in float64."""
         leaves = {name: weight.clone().requires_grad_() for name, weight in self.weights.items()}
         outputs = flat(golden.run(self.model, leaves, inputs).outputs)
-        return outputs, _gradients(outputs, leaves)
+        trained = {p.path: leaves[p.path] for p in parameters(self.model) if p.trained}
+        return outputs, _gradients(outputs, trained)
 
     def live(self, inputs: Inputs) -> tuple[Outputs, Gradients]:
         """The same of the live model."""

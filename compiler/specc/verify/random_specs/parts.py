@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from specc.verify.random_specs.experts import clamps, mixtures
 from specc.verify.random_specs.yaml_text import Tree, Value
 
 Draws = SearchStrategy[Value]
@@ -183,7 +184,11 @@ def attentions(fit: Sizes, can_fuse: bool) -> SearchStrategy[Tree]:
 def feed_forwards() -> SearchStrategy[Tree]:
     """A whole feed-forward node."""
     required: dict[str, Draws] = {"d_ff": d_ff(), "activation": activations()}
-    return some(required, kind=st.sampled_from(["mlp", "glu"]), bias=feed_forward_biases())
+    plain = some(required, kind=st.just("mlp"), bias=feed_forward_biases())
+    gated = some({**required, "kind": st.just("glu")}, bias=feed_forward_biases())
+    kept = some({"kind": st.just("glu"), "d_ff": d_ff(), "activation": st.just("silu")})
+    clamped = st.builds(lambda node, clamp: {**node, "clamp": clamp}, kept, clamps())
+    return st.one_of(plain, gated, clamped, mixtures())
 
 
 def feed_forward_biases() -> Draws:

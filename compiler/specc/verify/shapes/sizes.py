@@ -21,10 +21,10 @@ POOLS = {
     "d_ff": (28, 32, 38, 46, 58),
     "n_types": (7,),
     "n_classes": (11, 13, 17),
-    "n_experts": (15, 25),
-    "top_k": (4,),
+    "n_experts": (25, 35),  # in groups of 5 or 7, of which 2 hold enough to choose from
+    "top_k": (7, 9),
     "n_groups": (5,),
-    "n_kept_groups": (3,),
+    "n_kept_groups": (4, 3, 2),
 }
 MOST_LAYERS = 8  # enough for the patterns in use
 

@@ -1,0 +1,104 @@
+"""The function that spells attention weights out, where SDPA cannot say or does not give them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from specc.ir.attention import Attention, AttentionSource
+from specc.ir.model import Model
+from specc.render.engine import section
+from specc.render.views import ViewText
+
+
+def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str, ViewText]) -> str:
+    """One function for all attentions that call it: what not all need may be left out."""
+    own = [a for a in parts if a.source is AttentionSource.SELF]
+    memory = len(own) < len(parts)
+    views = (
+        list(dict.fromkeys(texts[s.name] for s in model.stacks if s.name in texts)) if own else []
+    )
+    keys = _keys(parts)
+    letters = sorted({"K" if a.is_grouped else "H" for a in parts})
+    shapes = [view.mask_shape for view in views] + (["[B, 1, 1, M]"] if memory else [])
+    causal = any(view.is_causal is not None for view in views)
+    optional = memory or not views or any("None" in view.mask_type for view in views)
+    return section(
+        "helpers/attention_weights",
+        k_shape=" or ".join(f"[B, {letter}, {key}, E]" for letter in letters for key in keys),
+        keys=" or ".join(keys) if len(keys) > 1 else keys[0],
+        mask_type="Tensor | None" if optional else "Tensor",
+        mask_shape=" or ".join(dict.fromkeys(shapes)),
+        causal=causal,
+        grouped="K" in letters,
+        summary=_summary(parts),
+        softcap=_optional("float", [a.softcap is not None for a in parts]),
+        sinks=_optional("Tensor", [a.sinks is not None for a in parts]),
+        cap=_cap([a.softcap is not None for a in parts]),
+        masked=_masked(views, causal, optional),
+        weights=_weights(parts, memory),
+    )
+
+
+def _keys(parts: Sequence[Attention]) -> list[str]:
+    found = ["M" if a.source is AttentionSource.MEMORY else "S" if a.cached else "T" for a in parts]
+    return list(dict.fromkeys(found))
+
+
+def _optional(kind: str, given: list[bool]) -> str | None:
+    """The type of a parameter that all, some or none pass."""
+    if not any(given):
+        return None
+    return kind if all(given) else f"{kind} | None = None"
+
+
+def _summary(parts: Sequence[Attention]) -> str:
+    if all(a.softcap is None and a.sinks is None for a in parts):
+        return "What SDPA keeps to itself, the softmax of the scores"
+    if any(a.sinks is not None for a in parts):
+        return "The softmax of the scores and a sink, which takes weight and has no value"
+    return "The softmax of the capped scores, which SDPA cannot say"
+
+
+def _cap(given: list[bool]) -> list[str]:
+    line = "scores = softcap * torch.tanh(scores / softcap)"
+    if not any(given):
+        return []
+    return [line] if all(given) else ["if softcap is not None:", f"    {line}"]
+
+
+def _masked(views: list[ViewText], causal: bool, optional: bool) -> list[str]:
+    """The mask is boolean, or a bias that is added, or now this and now that."""
+    found: list[str] = []
+    if causal:
+        found += [
+            "if is_causal:",
+            "    mask = torch.ones_like(scores, dtype=torch.bool).tril()",
+        ]
+    hide = 'scores = scores.masked_fill(~mask, float("-inf"))'
+    if views and all(view.biased for view in views):
+        return [*found, "scores = scores + mask"]
+    if any(view.mixed or view.biased for view in views):
+        return [
+            *found,
+            "if mask is not None and mask.is_floating_point():",
+            "    scores = scores + mask",
+            "elif mask is not None:",
+            f"    {hide}",
+        ]
+    return [*found, *(["if mask is not None:", f"    {hide}"] if optional else [hide])]
+
+
+def _weights(parts: Sequence[Attention], memory: bool) -> list[str]:
+    sinks = [a.sinks is not None for a in parts]
+    tail = ".nan_to_num()" if memory else ""
+    note = ["# A row that may look at nothing gives 0, as SDPA has it."] if memory else []
+    plain = [*note, f"return scores.softmax(dim=-1){tail}"]
+    with_sink = [
+        "sink = sinks.view(-1, 1, 1).expand(*scores.shape[:-1], 1)  # [B, H, T, 1]",
+        "return torch.cat((scores, sink), dim=-1).softmax(dim=-1)[..., :-1]",
+    ]
+    if not any(sinks):
+        return plain
+    if all(sinks):
+        return with_sink
+    return ["if sinks is not None:", *(f"    {line}" for line in with_sink), *plain]
