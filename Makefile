@@ -46,8 +46,9 @@ regen: $(ready) ## write generated/ anew from specs/
 check: $(ready) ## would regen change anything?
 	$(bin)/specc check
 
-bench: $(ready) ## how long a build takes, against its budget
+bench: $(ready) ## how long a build takes and how much experts compute, against their budgets
 	$(bin)/python tests/benchmarks/build_time.py
+	$(bin)/python tests/benchmarks/experts.py
 
 clean: ## remove .venv and every cache
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -148,7 +148,8 @@ def test_linear_scaling_by_hand():
 def test_dynamic_scaling_by_hand():
     """theta' = 10000 * (2 * 16/8 - 1)^(4/2) = 90000."""
     part = ma.dynamic(2.0, 8)
-    assert scaled(part, 8, 4).frequencies == scaled(None, 8, 4).frequencies
+    for extent in (1, 7, 8):
+        assert scaled(part, extent, 4).frequencies == scaled(None, 8, 4).frequencies
     assert is_close(scaled(part, 16, 4).frequencies, [1.0, 1 / 300])
     assert not is_close(scaled(part, 15, 4).frequencies, [1.0, 1 / 300], 1e-5)
     turned_part = scaled(part, 16, head_dim=8, rotary_dim=4)

@@ -307,6 +307,18 @@ def test_the_trace_of_latent_attention():
     assert not torch.equal(keys[:, 0, :, :6], keys[:, 3, :, :6])
 
 
+def test_latent_attention_looks_no_further_than_its_reach():
+    real = torch.tensor([[True] * T, [False, True, True, True, True]])
+    for size, reach in ((None, torch.ones(T, T)), (2, torch.ones(T, T).triu(-1))):
+        model = m.decoder(m.block([ma.latent(window_size=size), m.mlp()], m.layer_norm()))
+        inputs = Inputs(tokens=torch.randint(0, 29, (2, T)), token_mask=real)
+        trace = run(model, m.stress_weights(model), inputs).trace
+        near = torch.ones(T, T).tril() * reach
+        assert torch.equal(trace["layers.0.attention:weights"][0, 0] > 0, near.bool())
+        near[1:, 0] = 0  # the second row's padding is seen by itself alone
+        assert torch.equal(trace["layers.0.attention:weights"][1, 3] > 0, near.bool())
+
+
 @pytest.mark.parametrize(
     ("site", "silenced"),
     [

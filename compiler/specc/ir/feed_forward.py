@@ -131,7 +131,7 @@ class Experts:
 
 @dataclass(frozen=True)
 class SharedExpert:
-    """A feed-forward that every token passes, times sigmoid(gate(x)) if there is a gate (D -> 1)."""
+    """A feed-forward that every token passes, times sigmoid(gate(x)) if it has a gate (D -> 1)."""
 
     name: str
     body: Mlp | Glu

@@ -32,7 +32,7 @@ def mixture(
     clamp: Clamp | None,
     out: Dropout | None,
 ) -> MixtureOfExperts:
-    """The whole part; `depth` is the stack's number of layers, `shared` the shared expert's body."""
+    """The whole part; `depth` is the stack's number of layers, `shared` the shared one's body."""
     n_experts = context.size("n_experts", node.n_experts, "X", (*_PATH, "n_experts"))
     return MixtureOfExperts(
         d_model=context.d_model,

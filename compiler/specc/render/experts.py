@@ -152,8 +152,7 @@ class ExpertsText:
 
     @property
     def final_weight(self) -> str:
-        weight = "weight.softmax(dim=-1)" if self.softens_the_chosen else "weight"
-        return weight if self.router.scale is None else f"self.scale * {weight}"
+        return "weight" if self.router.scale is None else "self.scale * weight"
 
     @property
     def group_score(self) -> str | None:

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass
 
 from specc.ir.attention import Attention
+from specc.ir.feed_forward import Router
 from specc.ir.model import Claim, Kind, Model
 from specc.ir.parameters import parameter_count
 from specc.ir.positions import Rotary
@@ -155,7 +156,22 @@ def _checks(model: Model) -> list[Check]:
                 found[f"self.{name} > self.{head}"] = (
                     f'f"{name}={{self.{name}}} is more than {head}={{self.{head}}}"'
                 )
+        if isinstance(part, Router):
+            found |= _of_router(part)
     return [Check(wrong, message) for wrong, message in found.items()]
+
+
+def _of_router(part: Router) -> dict[str, str]:
+    """Experts enough to choose from, in whole groups."""
+    chosen, many = f"self.{part.top_k.name}", f"self.{part.n_experts.name}"
+    found = {f"{chosen} > {many}": f'f"cannot choose {{{chosen}}} of {{{many}}} experts"'}
+    if part.groups is not None:
+        groups, kept = f"self.{part.groups.n_groups.name}", f"self.{part.groups.n_kept.name}"
+        found[f"{many} % {groups}"] = f'f"{{{many}}} experts make no {{{groups}}} equal groups"'
+        found[f"{chosen} * {groups} > {many} * {kept}"] = (
+            f'f"{{{kept}}} groups hold fewer than {{{chosen}}} experts"'
+        )
+    return found
 
 
 def header_section(model: Model, body: str, cite: Citations) -> str:

@@ -152,8 +152,18 @@ class Variants:
         fields: dict[str, Field] = {"kind": Field("kind", Words(self.kinds))}
         for record in self.records:
             for field in record.fields:
-                fields.setdefault(field.name, field)
+                fields[field.name] = _either(fields.get(field.name), field)
         return Record("any", tuple(fields.values()))
+
+
+def _either(one: Field | None, other: Field) -> Field:
+    """A field that two kinds have: where both take words, the words of both."""
+    if one is None:
+        return other
+    if isinstance(one.shape, Words) and isinstance(other.shape, Words):
+        words = dict.fromkeys((*one.shape.words, *other.shape.words))
+        return Field(one.name, Words(tuple(words)), one.nullable, one.default)
+    return one
 
 
 @dataclass(frozen=True)

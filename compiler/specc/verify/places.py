@@ -9,8 +9,8 @@ from torch import nn
 
 from specc.ir.attention import Attention, LatentAttention, QkNorm
 from specc.ir.block import Sublayer, TokenInput
-from specc.ir.heads import MaskedLanguageModelHead
 from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
+from specc.ir.heads import MaskedLanguageModelHead
 from specc.ir.layers import Dropout, DropoutSite, Norm
 from specc.ir.model import Model
 

@@ -10,7 +10,7 @@ from math import pi, sqrt
 
 from specc.ir.attention import Attention, InverseSqrt
 from specc.ir.block import Embedding, FeatureInput, Segment, Stack, TokenInput
-from specc.ir.feed_forward import Glu, Groups, MixtureOfExperts, Mlp, Router
+from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
 from specc.ir.heads import ClassifierHead
 from specc.ir.model import Model
 from specc.ir.positions import LearnedPosition, Llama3Scaling, Rotary, Sinusoidal
@@ -84,13 +84,7 @@ def _claim_widths(claims: _Claims, part: object) -> None:
         case Mlp() | Glu():
             claims.claim(part.d_ff, D_FF)
         case MixtureOfExperts():
-            claims.claim(part.experts.d_ff, D_FF)
-        case Router():
-            claims.claim(part.n_experts, N_EXPERTS)
-            claims.values[part.top_k.name] = min(part.top_k.value, MOST_CHOSEN)
-        case Groups():
-            claims.values[part.n_groups.name] = N_GROUPS
-            claims.values[part.n_kept.name] = min(part.n_kept.value, MOST_GROUPS_KEPT)
+            _claim_experts(claims, part)
         case TokenInput():
             claims.claim(part.embedding.rows, VOCABULARY)
             if part.types is not None:
@@ -103,6 +97,16 @@ def _claim_widths(claims: _Claims, part: object) -> None:
             claims.claim(part.n_classes, N_CLASSES)
         case _:
             pass
+
+
+def _claim_experts(claims: _Claims, part: MixtureOfExperts) -> None:
+    router, groups = part.router, part.router.groups
+    claims.claim(part.experts.d_ff, D_FF)
+    claims.claim(router.n_experts, N_EXPERTS)
+    claims.values[router.top_k.name] = min(router.top_k.value, MOST_CHOSEN)
+    if groups is not None:
+        claims.values[groups.n_groups.name] = N_GROUPS
+        claims.values[groups.n_kept.name] = min(groups.n_kept.value, MOST_GROUPS_KEPT)
 
 
 def _claim_layers(claims: _Claims, stack: Stack) -> None:

@@ -19,7 +19,6 @@ from specc.ir.parameters import Parameter, parameters
 from specc.verify.limits import reach_limits
 from specc.verify.quiet import quiet_scaling
 
-
 # Sizes of what is added to scores that lie between 0 and 1: no expert may win or lose every time.
 BALANCING = 0.1
 
@@ -44,7 +43,8 @@ def stress_weights(
             weights[path] = weights[path] * factor
         for path, gain in scaling.one_plus.items():
             weights[path] = (1 + weights[path]) * gain - 1
-    return weights
+    # What float32 holds exactly: rounding 1 + w for a small gain would be the fixture's error.
+    return {path: tensor.float().double() for path, tensor in weights.items()}
 
 
 def _fill(parameter: Parameter, generator: torch.Generator) -> Tensor:

@@ -20,13 +20,17 @@ MLP = {"kind": "mlp", "activation": "relu", "d_ff": 12}
 def layer(sublayers=("attention", "feed_forward"), **changes: Any) -> dict[str, Any]:
     block = {"norm_placement": "pre", "sublayers": sublayers, **changes.pop("block", {})}
     parts: dict[str, Any] = {"attention": HEADS, "cross_attention": HEADS, "feed_forward": MLP}
-    return {
+    whole = {
         "block": block,
         "norm": LAYER_NORM,
         "position": {"kind": "none"},
         **{key: node if key in block["sublayers"] else None for key, node in parts.items()},
         **changes,
     }
+    for key in ("attention", "cross_attention"):
+        if whole[key] is not None:
+            whole[key] = {"kind": "multi_head", **whole[key]}
+    return whole
 
 
 def stack(name="decoder", types=None, pattern=None, **changes: Any) -> dict[str, Any]:

@@ -302,7 +302,12 @@ def test_alibi():
 def inits(**init: Any) -> dict[str, object]:
     changes = decoder(
         attention={"n_heads": 2, "bias": dict.fromkeys("qkvo", True)},
-        feed_forward={"kind": "mlp", "activation": "relu", "d_ff": 12, "bias": {"up": True, "down": True}},
+        feed_forward={
+            "kind": "mlp",
+            "activation": "relu",
+            "d_ff": 12,
+            "bias": {"up": True, "down": True},
+        },
         position={"kind": "learned"},
     )
     found = parameters(lowered(**changes, init=init))

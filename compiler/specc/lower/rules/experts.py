@@ -66,7 +66,7 @@ def _numbers(node: schema.Experts) -> Iterator[Problem]:
     elif node.top_k > each * groups.n_kept:
         yield Problem(
             _path("top_k"),
-            f"{node.top_k} experts, but {groups.n_kept} groups of {each} hold fewer",
+            f"{node.top_k} experts cannot be chosen from the {groups.n_kept * each} of kept groups",
         )
     if groups.score == "top2_sum" and each < 2:
         yield Problem(

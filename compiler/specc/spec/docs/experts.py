@@ -1,4 +1,4 @@
-"""Documentation of mixtures of experts: the router, its groups, the shared expert; and of clamps."""
+"""Documentation of mixtures of experts: router, groups, shared expert; and of clamps."""
 
 from specc.spec.docs.doc import Doc
 

@@ -118,7 +118,9 @@ class EveryParameterLearns(Check):
         for name, grad in wanted.items():
             if grad.abs().max().item() < 1e-12 * size:
                 if name.endswith("]"):
-                    return failed(f"{name} is of an expert that no token chooses: nothing proves it")
+                    return failed(
+                        f"{name} is of an expert that no token chooses: nothing proves it"
+                    )
                 idle.append(name)
             elif found[name].abs().max().item() == 0.0:
                 return failed(f"{name} receives no gradient, by the spec it matters")

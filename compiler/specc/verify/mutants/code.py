@@ -53,6 +53,14 @@ def chosen_by_logits(model: Model) -> str | None:
     return None
 
 
+def one_chosen(model: Model) -> str | None:
+    """Why the weights of several experts cannot be confused."""
+    routers = [part for part in walk(model.stacks) if isinstance(part, Router)]
+    if all(router.top_k.value == 1 for router in routers):
+        return "each token passes one expert"
+    return None
+
+
 MASKS = (
     swap("padding mask inverted", "(causal & real) | _itself", "(causal & ~real) | _itself"),
     swap(
@@ -198,10 +206,16 @@ EXPERTS = (
         "self.expert(x[token], *matrices)",
         "self.expert(x, *matrices)[token]",
     ),
-    swap("the last expert counts", "mixed.index_add_(0, token, _y)", "mixed[token] = _y"),
-    swap("the best expert's weight for all", "weight[token, rank, None]", "weight[token, :1]"),
-    swap("a lone token weighs all alike", "weight.view(-1, 1, 1)", "weight.mean()"),
-    swap("the router scales its input", "weight, chosen = self.route(_x)", "weight, chosen = self.route(2 * _x)"),
+    swap(
+        "the last expert counts", "mixed.index_add_(0, token, _y)", "mixed[token] = _y", one_chosen
+    ),
+    swap(
+        "the best expert's weight for all",
+        "weight[token, rank, None]",
+        "weight[token, :1]",
+        one_chosen,
+    ),
+    swap("a lone token weighs all alike", "weight.view(-1, 1, 1)", "weight.mean()", one_chosen),
     swap("the gate clamped from below too", "gate.clamp(max=limit)", "gate.clamp(-limit, limit)"),
     swap("up clamped from above only", "up.clamp(-limit, limit)", "up.clamp(max=limit)"),
     swap(
