@@ -237,7 +237,7 @@ def render(model: Model) -> str:
     body = [
         config,
         *(section("model/view", view=view, turns=turns) for view in views.values()),
-        *([section("model/cache", kv=_cache_letter(model))] if model.cache else []),
+        *([section("model/cache", **_cache_shapes(model))] if model.cache else []),
         *helper_sections(model, plan.views),
         *plan.norms.sections(),
         *plan.positions.sections(),
@@ -249,6 +249,13 @@ def render(model: Model) -> str:
     return "\n\n".join([header, section("imports"), text]) + "\n"
 
 
-def _cache_letter(model: Model) -> str:
+def _cache_shapes(model: Model) -> dict[str, str | bool]:
+    """The shapes of a layer's room and of what goes through it; layers may differ in heads."""
     cached = [p for p in walk(model.stacks) if isinstance(p, Attention) and p.cached]
-    return "K" if any(p.is_grouped for p in cached) else "H"
+    letters = sorted({"K" if p.is_grouped else "H" for p in cached})
+    return {
+        "several": len(letters) > 1,
+        "room": " or ".join(f"[B, {kv}, capacity, E]" for kv in letters),
+        "new": " or ".join(f"2 x [B, {kv}, T, E]" for kv in letters),
+        "all": " or ".join(f"2 x [B, {kv}, S, E]" for kv in letters),
+    }

@@ -131,8 +131,10 @@ def _name(v: Variant, others: list[Variant]) -> str:
     rivals = [o for o in others if o.kind is v.kind and o != v]
     if not rivals:
         return base
-    cast = "" if len({o.cast for o in [v, *rivals] if o.weight is v.weight}) < 2 else _CAST[v.cast]
-    return f"{PREFIX[v.weight]}{cast}{base}"
+    alike = [o for o in rivals if o.weight is v.weight]
+    cast = _CAST[v.cast] if any(o.cast is not v.cast for o in alike) else ""
+    bias = "BiasFree" if not v.bias and any(o.bias for o in alike) else ""
+    return f"{PREFIX[v.weight]}{cast}{bias}{base}"
 
 
 _CAST = {Cast.BEFORE_WEIGHT: "CastFirst", Cast.AFTER_WEIGHT: "CastLast", None: ""}

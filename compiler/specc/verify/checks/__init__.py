@@ -15,6 +15,7 @@ from specc.verify.checks.looks import Looking
 from specc.verify.checks.materialise import MetaDevice, Ties
 from specc.verify.checks.padding import BatchIndependence, FullyMaskedRows, PaddingInvariance
 from specc.verify.checks.parity import EveryParameterLearns, ForwardParity, GradientParity
+from specc.verify.checks.shapes import ShapeComments
 from specc.verify.checks.structure import ConfigDefaults, Imports, ParameterCount, StateDict
 from specc.verify.checks.training import Overfit
 
@@ -43,6 +44,7 @@ ALL: tuple[Check, ...] = (
     Dtypes(),
     NormCasts(),
     InputErrors(),
+    ShapeComments(),
     Overfit(),
     Compile(),
     Export(),

@@ -29,7 +29,7 @@ class Sizes:
     call: Call
 
     def named(self, name: str) -> int | None:
-        """The number of a size written out: a parameter, a `Config` field, or a cache's capacity."""
+        """A size that is written out: a parameter, a `Config` field, or a cache's capacity."""
         integers = dict(self.call.integers)
         if name in integers:
             return integers[name]
@@ -106,9 +106,7 @@ class _Search:
             for more in self._fits(pairs, numbers):
                 yield from self.solutions(index + 1, more, marked)
 
-    def _fits(
-        self, pairs: list[tuple[Dimension, int]], numbers: Numbers
-    ) -> Iterator[Numbers]:
+    def _fits(self, pairs: list[tuple[Dimension, int]], numbers: Numbers) -> Iterator[Numbers]:
         """Every way to number the letters of these dimensions."""
         if not pairs:
             yield numbers
