@@ -120,7 +120,7 @@ def _layer_result(v: Variant) -> str:
     wide = "self.weight.to(wide.dtype)"
     gain = {
         NormWeight.PLAIN: f" * {wide}",
-        NormWeight.ONE_PLUS: f" * (1 + {wide})",
+        NormWeight.ONE_PLUS: " * (1 + self.weight).to(wide.dtype)",
         NormWeight.NONE: "",
     }
     return "normed" + gain[v.weight] + (" + self.bias.to(wide.dtype)" if v.bias else "")

@@ -11,6 +11,7 @@ from specc.verify.checks.dropout import DropoutPlaces, EvalDeterminism, LiveDrop
 from specc.verify.checks.dtypes import Dtypes, NormCasts
 from specc.verify.checks.errors import InputErrors
 from specc.verify.checks.initial import InitStatistics
+from specc.verify.checks.late import LatePositions
 from specc.verify.checks.looks import Looking
 from specc.verify.checks.materialise import MetaDevice, Ties
 from specc.verify.checks.padding import BatchIndependence, FullyMaskedRows, PaddingInvariance
@@ -29,6 +30,7 @@ ALL: tuple[Check, ...] = (
     GradientParity(torch.float64, 1e-12),
     GradientParity(torch.float32, 1e-5),
     EveryParameterLearns(),
+    LatePositions(),
     Looking(),
     PaddingInvariance("left"),
     PaddingInvariance("right"),

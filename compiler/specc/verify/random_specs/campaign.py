@@ -18,7 +18,7 @@ from specc.verify.random_specs.strategies import specs
 from specc.verify.random_specs.trial import Outcome, Verdict, try_spec
 from specc.verify.random_specs.yaml_text import Tree, dump
 
-BATCH = 200
+BATCH = 200  # specs
 
 Judge = Callable[[str], Outcome]
 

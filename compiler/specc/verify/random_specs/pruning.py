@@ -1,5 +1,5 @@
-"""Makes a failing spec as small as it can be: leaves out one thing after the other for as long as it
-fails in the same way. What Hypothesis leaves when its time is up, this ends.
+"""Makes a failing spec as small as it can be: leaves out one thing after the other for as long as
+it fails in the same way. What Hypothesis leaves when its time is up, this ends.
 """
 
 from __future__ import annotations
@@ -55,10 +55,9 @@ def without(tree: Tree, path: Path) -> Tree:
 
 
 def _inside(place: Value, step: str | int) -> Value:
-    match place, step:
-        case dict(), str():
-            return place.get(step)
-        case list(), int() if step < len(place):
-            return place[step]
-        case _:
-            return None
+    inner: Value = None
+    if isinstance(place, dict):
+        inner = place.get(str(step))
+    elif isinstance(place, list) and isinstance(step, int) and step < len(place):
+        inner = place[step]
+    return inner

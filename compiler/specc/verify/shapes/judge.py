@@ -55,7 +55,8 @@ def judge_scope(scope: Scope, legend: Legend, evidence: Evidence) -> Iterator[Li
     yield from static
     if static:
         return
-    calls = evidence.calls[scope.name]
+    own = {place.number for place in scope.places}  # not those of a function of the same name
+    calls = tuple(c for c in evidence.calls[scope.name] if c.observations[0][0] in own)
     solutions: list[Solution] = []
     refuted: set[int] = set()
     for call in calls:

@@ -98,6 +98,13 @@ def test_a_width_that_the_heads_fill():
     assert [str(lie) for lie in examine(text).lies] == []
 
 
+def test_functions_that_are_not_there_or_there_twice():
+    twice = "def split(x: Tensor, heads: int) -> Tensor:\n    return x  # [V]\n\n\n"
+    absent = "if torch is None:\n    def extra(x: Tensor) -> Tensor:\n        return x  # [V]\n\n\n"
+    text = edited("def split(", f"{twice}{absent}def split(")
+    assert {lie.message for lie in examine(text).lies} == {"# [V]: no run came here with a tensor"}
+
+
 def test_the_copy_keeps_every_line():
     copy = survey(TRUE).text
     assert copy.count("\n") == TRUE.count("\n")
