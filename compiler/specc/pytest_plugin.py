@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 SUFFIXES = (".yaml", ".yml")
 ENOUGH = 1 << 16  # bytes: the key stands near the top
 
-_KEY = re.compile(rb"^(specc|\"specc\"|'specc')[ \t]*:|^\{[^#\n]*\bspecc[\"']?[ \t]*:", re.MULTILINE)
+_KEY = re.compile(
+    rb"^(specc|\"specc\"|'specc')[ \t]*:|^\{[^#\n]*\bspecc[\"']?[ \t]*:", re.MULTILINE
+)
 
 
-def pytest_collect_file(
-    file_path: Path, parent: pytest.Collector
-) -> pytest.Collector | None:
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A collector for a spec; None for any other file."""
     if file_path.suffix not in SUFFIXES or not _is_spec(file_path):
         return None

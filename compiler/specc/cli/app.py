@@ -125,6 +125,16 @@ def verify(
 
 
 @app.command()
+def shapes(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A model file; it is executed.")],
+) -> None:
+    """Run a model file, generated or edited, and check its shape comments. Needs torch."""
+    from specc.cli.shapes import shapes as run
+
+    _end(run(file))
+
+
+@app.command()
 def explain(
     subject: Annotated[
         str, typer.Argument(metavar="SPEC|FIELD", help="A spec, or such as norm.eps.")

@@ -52,6 +52,4 @@ def _refuse_twins(compilations: dict[Path, Compilation]) -> None:
         path = compilation.artifact.path
         twin = seen.setdefault(path.casefold(), spec)
         if twin != spec:
-            raise Failure(
-                f"{twin} and {spec} both give {path}: change the name in one of them"
-            )
+            raise Failure(f"{twin} and {spec} both give {path}: change the name in one of them")

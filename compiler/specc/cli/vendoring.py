@@ -30,6 +30,6 @@ def _tests(compilations: Sequence[Compilation], target: Folder | File) -> list[A
         import torch  # noqa: F401  # asked for here, so that only its own absence is reported so
     except ModuleNotFoundError as error:
         raise Failure(NEEDS_TORCH) from error
-    from specc.verify.vendored import test_artifact
+    from specc.verify.vendored import vendor
 
-    return [test_artifact(compilation, name) for compilation in compilations]
+    return [vendor(compilation, name) for compilation in compilations]

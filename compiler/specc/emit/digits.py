@@ -21,6 +21,4 @@ def same_but_for_rounding(old: str, new: str) -> bool:
     if _FLOAT.split(old) != _FLOAT.split(new):
         return False
     pairs = zip(_FLOAT.findall(old), _FLOAT.findall(new), strict=True)
-    return all(
-        isclose(float(a), float(b), rel_tol=RELATIVE, abs_tol=ABSOLUTE) for a, b in pairs
-    )
+    return all(isclose(float(a), float(b), rel_tol=RELATIVE, abs_tol=ABSOLUTE) for a, b in pairs)

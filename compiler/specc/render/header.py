@@ -145,16 +145,18 @@ def _checks(model: Model) -> list[Check]:
     for part in walk(model.stacks):
         if isinstance(part, Attention) and part.is_grouped:
             many, few = part.n_heads.name, part.n_kv_heads.name
-            found[f"self.{many} % self.{few}"] = (
-                f'f"{many}={{self.{many}}} is no multiple of {few}={{self.{few}}}"'
+            found[f"self.{many} % self.{few}"] = _message(
+                f"{many}={{self.{many}}} is no multiple of ", f"{few}={{self.{few}}}"
             )
         if isinstance(part, Rotary):
             name = part.rotary_dim.name
-            found[f"self.{name} % 2"] = f'f"{name}={{self.{name}}} must be even to rotate pairs"'
+            found[f"self.{name} % 2"] = _message(
+                f"{name}={{self.{name}}} ", "must be even to rotate pairs"
+            )
             if part.is_partial:
                 head = part.head_dim.name
-                found[f"self.{name} > self.{head}"] = (
-                    f'f"{name}={{self.{name}}} is more than {head}={{self.{head}}}"'
+                found[f"self.{name} > self.{head}"] = _message(
+                    f"{name}={{self.{name}}} is more than ", f"{head}={{self.{head}}}"
                 )
         if isinstance(part, Router):
             found |= _of_router(part)
@@ -172,6 +174,14 @@ def _of_router(part: Router) -> dict[str, str]:
             f'f"{{{kept}}} groups hold fewer than {{{chosen}}} experts"'
         )
     return found
+
+
+def _message(first: str, second: str) -> str:
+    """One f-string, or two where its line would be too long."""
+    whole = f'f"{first}{second}"'
+    if len(whole) <= 88 - 16:
+        return whole
+    return f'f"{first}" {"f" if "{" in second else ""}"{second}"'
 
 
 def header_section(model: Model, body: str, cite: Citations) -> str:

@@ -201,13 +201,16 @@ def cache_section(model: Model) -> str:
     parts = list(walk(model.stacks))
     plain = [p for p in parts if isinstance(p, Attention) and p.cached]
     latent = any(isinstance(p, LatentAttention) and p.cached for p in parts)
-    letter = "K" if any(p.is_grouped for p in plain) else "H"
-    keys = [f"[B, {letter}, {{}}, E]"] * bool(plain) + ["[B, 1, {}, L]"] * latent
-    values = [f"[B, {letter}, {{}}, E]"] * bool(plain) + ["[B, 1, {}, R]"] * latent
-    move = f"2 x [B, {letter}, T, E] -> 2 x [B, {letter}, S, E]"
+    letters = sorted({"K" if p.is_grouped else "H" for p in plain})
+    shapes = [f"[B, {letter}, {{}}, E]" for letter in letters]
+    keys, values = shapes + ["[B, 1, {}, L]"] * latent, shapes + ["[B, 1, {}, R]"] * latent
+    pairs = [f"2 x {shape}" for shape in shapes] + ["[B, 1, {}, L], [B, 1, {}, R]"] * latent
+    new, all_ = (" or ".join(pair.replace("{}", letter) for pair in pairs) for letter in "TS")
     return section(
         "model/cache",
         keys=" or ".join(shape.format("capacity") for shape in keys),
         values=" or ".join(shape.format("capacity") for shape in values),
-        move=move if plain else None,
+        several=len(pairs) > 1 or latent,
+        new=new,
+        all=all_,
     )

@@ -142,7 +142,7 @@ def _layer_result(v: Variant) -> str:
     wide = f"{_tensor(v, 'weight')}.to(wide.dtype)"
     gain = {
         NormWeight.PLAIN: f" * {wide}",
-        NormWeight.ONE_PLUS: f" * (1 + {wide})",
+        NormWeight.ONE_PLUS: f" * (1 + {_tensor(v, 'weight')}).to(wide.dtype)",
         NormWeight.NONE: "",
     }
     return "normed" + gain[v.weight] + (f" + {_tensor(v, 'bias')}.to(wide.dtype)" if v.bias else "")
@@ -154,8 +154,10 @@ def _name(v: Variant, others: list[Variant]) -> str:
     if not rivals:
         return base
     apart = "PerHead" if v.per_head else ""
-    cast = "" if len({o.cast for o in [v, *rivals] if o.weight is v.weight}) < 2 else _CAST[v.cast]
-    return f"{apart}{PREFIX[v.weight]}{cast}{base}"
+    alike = [o for o in rivals if o.weight is v.weight]
+    cast = _CAST[v.cast] if any(o.cast is not v.cast for o in alike) else ""
+    bias = "BiasFree" if not v.bias and any(o.bias for o in alike) else ""
+    return f"{apart}{PREFIX[v.weight]}{cast}{bias}{base}"
 
 
 _CAST = {Cast.BEFORE_WEIGHT: "CastFirst", Cast.AFTER_WEIGHT: "CastLast", None: ""}

@@ -120,6 +120,12 @@ def joined(several: list[Inputs]) -> Inputs:
     )
 
 
+def beginning(inputs: Inputs, length: int) -> Inputs:
+    """The first places of every input."""
+    names = [n for n, v in vars(inputs).items() if isinstance(v, Tensor)]
+    return changed(inputs, **{name: vars(inputs)[name][:, :length] for name in names})
+
+
 def cast(inputs: Inputs, dtype: torch.dtype) -> Inputs:
     """The inputs with features in that dtype; ids and masks stay."""
     floats = {n: v.to(dtype) for n, v in vars(inputs).items() if _is_float(v)}

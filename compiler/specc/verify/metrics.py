@@ -51,6 +51,19 @@ def worst_error(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> tu
     return errors[name], name
 
 
+def differing_share(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> float:
+    """Which part of all values differs in its bits; a wrong shape differs in all of its values."""
+    total = sum(tensor.numel() for tensor in wanted.values())
+    unequal = 0
+    for name, tensor in wanted.items():
+        other = found.get(name)
+        if other is None or other.shape != tensor.shape:
+            unequal += tensor.numel()
+        else:
+            unequal += int((other != tensor).sum())
+    return unequal / total if total else 0.0
+
+
 def margin(error: float, limit: float) -> float | None:
     """How many times the limit; None where the error is no number."""
     return None if error == inf else error / limit

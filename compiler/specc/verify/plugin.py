@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,8 @@ from specc.diagnostics import SpecError
 from specc.ir.model import Model
 from specc.pipeline import compile_fully, read_model
 from specc.project import ProjectError, find_project
-from specc.verify import ALL, Check, quiet_torch
-from specc.verify.checks.check import run_check
+from specc.verify import ALL, quiet_torch
+from specc.verify.checks.check import Check, run_check
 from specc.verify.loading import LoadError, loaded
 from specc.verify.report import Status
 from specc.verify.subject import Subject
@@ -126,21 +127,16 @@ class UpToDate(SpecItem):
     """The file that the project keeps is the one that its spec says."""
 
     def runtest(self) -> None:
-        kept = self.file.text.replace("\r\n", "\n").splitlines()
-        wanted = self.file.built.splitlines()
-        for i, line in enumerate(wanted):
-            found = kept[i] if i < len(kept) else "(nothing)"
+        kept = self.file.text.replace("\r\n", "\n").split("\n")
+        wanted = self.file.built.split("\n")
+        pairs = list(zip_longest(kept, wanted, fillvalue="(nothing)"))
+        first, rest = (0, pairs[0]), enumerate(pairs[1:], 1)
+        for i, (found, line) in (*rest, first):  # the digests of the first line tell least
             if found != line:
-                raise RefutedSpec(_drift(self.file, i, found, line))
-        if len(kept) > len(wanted):
-            raise RefutedSpec(_drift(self.file, len(wanted), kept[len(wanted)], "(nothing)"))
-
-
-def _drift(file: SpecFile, i: int, found: str, wanted: str) -> str:
-    return (
-        f"{file.label}line {i + 1} is not as {file.path.name} says (specc build writes it anew)\n"
-        f"- {found}\n+ {wanted}"
-    )
+                raise RefutedSpec(
+                    f"{self.file.label}line {i + 1} is not as {self.file.path.name} says"
+                    f" (specc build writes it anew)\n- {found}\n+ {line}"
+                )
 
 
 class CheckItem(SpecItem):

@@ -16,11 +16,14 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one check found. `margin` is difference / limit where the check compares numbers."""
+    """What one check found. `margin` is difference / limit where the check compares numbers,
+    `share` the part of all values that differ where it compares bits.
+    """
 
     status: Status
     evidence: str
     margin: float | None = None
+    share: float | None = None
 
 
 def passed(evidence: str) -> Outcome:
@@ -31,6 +34,11 @@ def passed(evidence: str) -> Outcome:
 def failed(evidence: str, margin: float | None = None) -> Outcome:
     """It does not."""
     return Outcome(Status.FAIL, evidence, margin)
+
+
+def differs(evidence: str, share: float) -> Outcome:
+    """It does not: this share of the values has other bits."""
+    return Outcome(Status.FAIL, evidence, None, share)
 
 
 def not_applicable(reason: str) -> Outcome:
@@ -48,6 +56,7 @@ class CheckResult:
     proves: str
     margin: float | None
     seconds: float
+    share: float | None = None
 
     def to_dict(self) -> dict[str, str]:
         """The form that `--format json` prints."""

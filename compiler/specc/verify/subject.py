@@ -15,18 +15,24 @@ from torch import Tensor, nn
 from specc import golden
 from specc.golden import Inputs
 from specc.ir.block import FeatureInput
-from specc.ir.layers import DropoutSite
 from specc.ir.feed_forward import MixtureOfExperts
+from specc.ir.layers import DropoutSite
 from specc.ir.model import Model
 from specc.ir.walk import resize, walk
 from specc.verify.calls import Outputs, call, flat, scalar
-from specc.verify.inputs import Padding, cast, joined, lone_token, make_inputs, with_all_attention_layers
+from specc.verify.inputs import (
+    Padding,
+    cast,
+    joined,
+    lone_token,
+    make_inputs,
+    with_all_attention_layers,
+)
 from specc.verify.live import reset
 from specc.verify.loading import LoadedFile
 from specc.verify.quiet import stream_level
 from specc.verify.sizes import reduced_sizes
 from specc.verify.weights import Regime, stress_weights
-
 
 CROWD = 4  # how many times the usual rows
 

@@ -104,7 +104,11 @@ def test_a_clamped_glu():
     model = lowered(**decoder(feed_forward=node))
     glu = next(part for part in walk(model.stacks) if isinstance(part, Glu))
     assert isinstance(glu.clamp, Clamp)
-    assert (glu.clamp.alpha.value, glu.clamp.limit.value, glu.clamp.up_offset.value) == (1.702, 3, 1)
+    assert (glu.clamp.alpha.value, glu.clamp.limit.value, glu.clamp.up_offset.value) == (
+        1.702,
+        3,
+        1,
+    )
     assert not [part for part in walk(model.stacks) if isinstance(part, Mlp)]
 
 

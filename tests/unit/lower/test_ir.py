@@ -480,7 +480,7 @@ def test_untied_heads():
 
 
 def test_a_pattern_is_its_shortest_cycle_in_the_order_of_its_names():
-    types = {"global": layer(), "local": layer(("feed_forward",))}
+    types = {"global": layer(), "local": layer(("feed_forward", "attention"))}
     model = lowered(stacks=(stack(types=types, pattern=("local", "global") * 2, n_layers=5),))
     found = model.stacks[0]
     assert [t.name for t in found.layer_types] == ["local", "global"]

@@ -329,6 +329,16 @@ CASES = {
         "head[0].name",
         "another part called pooler",
     ),
+    "classifier_with_a_cache": (
+        {"features": ("cache",), "heads": (CLASSIFIER,)},
+        "features",
+        "a classifier pools over all tokens",
+    ),
+    "types_that_look_at_other_things": (
+        two_types({}, {"sublayers": ("feed_forward",)}),
+        "layers.types.global.block.sublayers",
+        "global has none, local has attention",
+    ),
     "class_of_the_file": ({"class_name": "Block"}, "class", "would be called Block"),
     "class_of_the_file_by_name": ({"name": "config"}, "name", "would be called Config"),
     "class_of_a_layer_type": (

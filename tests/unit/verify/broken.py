@@ -75,6 +75,13 @@ BROKEN = (
         "F.silu(self.gate_proj(x).detach())",
         "layers.0.feed_forward.gate_proj.weight receives no gradient",
     ),
+    Broken(
+        "late_positions",
+        "llama_3_2_1b",
+        "position = torch.arange(size, device=device).double()",
+        "position = torch.arange(size, device=device).bfloat16().double()",
+        "logits of 300 places is off by",
+    ),
     Broken("looking", "llama_3_2_1b", "return None, True", "return None, False", "is changed by"),
     Broken(
         "padding_left",
@@ -173,6 +180,13 @@ BROKEN = (
         "if mask.dtype != torch.bool:",
         "if mask.dtype == torch.float32:",
         "token_mask of integers",
+    ),
+    Broken(
+        "shape_comments",
+        "gpt2",
+        "# [B, T, 3*H*E]",
+        "# [B, T, 3*D]",
+        "qkv  # [B, T, 3*D]: the value is [",
     ),
     Broken(
         "overfit",

@@ -28,7 +28,7 @@ def test_every_code_mutant_applies_to_some_spec():
     ("text", "pattern", "replacement", "result"),
     [
         ("y = f(a + 1)", "a + 1", "a", "y = f(a)"),
-        ("y = f(a + 1)", "f(_x)", "_x", "y = a + 1"),
+        ("y = f(a + 1)", "f(_x)", "_x", "y = (a + 1)"),
         ("y = a - a", "_x - _x", "0", "y = 0"),
         ("y = a - b", "_x - _x", "0", None),
         ("c.n = 3", "c.n = 3", "pass", "pass"),

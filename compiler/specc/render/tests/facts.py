@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from specc.ir.layers import Norm
+
 Rows = tuple[tuple[float, ...], ...]
 
 BATCH = 4
@@ -34,10 +36,10 @@ class ParameterFact:
 
 @dataclass(frozen=True)
 class NormFact:
-    """A norm, the width and level of what it is given, and a sum over what it makes of it."""
+    """A norm, the level of what it is given, and a sum over what it makes of it."""
 
     path: str
-    width: int
+    norm: Norm
     level: float
     total: float
 

@@ -273,18 +273,8 @@ class FileText:
     def cast_order(self) -> CastOrder | None:
         """Of the first norm whose casts the spec orders."""
         for fact in self.facts.norms:
-            norm = next(
-                (
-                    part
-                    for part in walk(self.model.stacks + self.model.heads)
-                    if isinstance(part, RmsNorm)
-                    and part.weight is not NormWeight.NONE
-                    and part.name == fact.path.rpartition(".")[2]
-                ),
-                None,
-            )
-            if norm is not None:
-                return CastOrder(fact.path, norm)
+            if isinstance(fact.norm, RmsNorm) and fact.norm.weight is not NormWeight.NONE:
+                return CastOrder(fact.path, fact.norm)
         return None
 
     def sections(self) -> Iterator[str]:
@@ -308,8 +298,8 @@ class FileText:
 
 def main_head(model: Model) -> Head:
     """The head whose output most tests look at: one that has places, if any has."""
-    placed = [head for head in model.heads if not isinstance(head, ClassifierHead)]
-    return (placed or list(model.heads))[0]
+    placed = (head for head in model.heads if not isinstance(head, ClassifierHead))
+    return next(placed, model.heads[0])
 
 
 def _ordered(numbers: Mapping[str, float]) -> list[tuple[str, str]]:

@@ -12,10 +12,12 @@ from specc.verify.checks.dtypes import Dtypes, NormCasts
 from specc.verify.checks.errors import InputErrors
 from specc.verify.checks.experts import ExpertChoice, ExpertWork
 from specc.verify.checks.initial import InitStatistics
+from specc.verify.checks.late import LatePositions
 from specc.verify.checks.looks import Looking
 from specc.verify.checks.materialise import MetaDevice, Ties
 from specc.verify.checks.padding import BatchIndependence, FullyMaskedRows, PaddingInvariance
 from specc.verify.checks.parity import EveryParameterLearns, ForwardParity, GradientParity
+from specc.verify.checks.shapes import ShapeComments
 from specc.verify.checks.structure import ConfigDefaults, Imports, ParameterCount, StateDict
 from specc.verify.checks.training import Overfit
 
@@ -29,6 +31,7 @@ ALL: tuple[Check, ...] = (
     GradientParity(torch.float64, 1e-12),
     GradientParity(torch.float32, 1e-5),
     EveryParameterLearns(),
+    LatePositions(),
     Looking(),
     PaddingInvariance("left"),
     PaddingInvariance("right"),
@@ -46,6 +49,7 @@ ALL: tuple[Check, ...] = (
     ExpertWork(),
     ExpertChoice(),
     InputErrors(),
+    ShapeComments(),
     Overfit(),
     Compile(),
     Export(),

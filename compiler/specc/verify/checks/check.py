@@ -35,7 +35,13 @@ class Check(ABC):
 def result(check: Check, outcome: Outcome, seconds: float = 0.0) -> CheckResult:
     """The outcome under the check's name."""
     return CheckResult(
-        check.name, outcome.status, outcome.evidence, check.proves, outcome.margin, seconds
+        check.name,
+        outcome.status,
+        outcome.evidence,
+        check.proves,
+        outcome.margin,
+        seconds,
+        outcome.share,
     )
 
 

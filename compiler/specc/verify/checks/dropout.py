@@ -12,13 +12,15 @@ from specc.ir.feed_forward import Glu, Mlp
 from specc.ir.layers import DropoutSite
 from specc.ir.model import Model
 from specc.verify.checks.check import Check, counted
-from specc.verify.metrics import margin, worst_error
+from specc.verify.inputs import beginning
+from specc.verify.metrics import differing_share, margin, worst_error
 from specc.verify.places import DropoutPlace, dropout_places, sublayers
-from specc.verify.report import Outcome, failed, not_applicable, passed
+from specc.verify.report import Outcome, differs, failed, not_applicable, passed
 from specc.verify.subject import Subject
 from specc.verify.trace import traffic
 
 LIMIT = 1e-12
+SHORT = 4  # places
 NONE = "the spec drops nothing"
 
 
@@ -29,21 +31,33 @@ def _set(live: nn.Module, places: tuple[DropoutPlace, ...], p: float) -> None:
 
 @dataclass(frozen=True)
 class EvalDeterminism(Check):
-    """In eval mode nothing is random, even with every dropout at 0.5."""
+    """In eval mode nothing is random, even with every dropout at 0.5, and no call leaves a trace."""
 
     name: str = "eval_determinism"
 
     def run(self, subject: Subject) -> Outcome:
-        """Run three times, with every dropout at 0.5."""
+        """Run three times, with every dropout at 0.5; and a short input before and after."""
         live = subject.build_stressed()
+        short = beginning(subject.plain, SHORT)
+        first = subject.outputs(live, short)
         plain = subject.outputs(live, subject.padded)
         places = dropout_places(subject.small)
         _set(live, places, 0.5)
         for _ in range(2):
-            error, output = worst_error(subject.outputs(live, subject.padded), plain)
+            found = subject.outputs(live, subject.padded)
+            error, output = worst_error(found, plain)
             if error > 0.0:
-                return failed(f"{output} changes by {error:.1e} from run to run in eval mode")
-        return passed(f"the same bits 3 times, {counted(len(places), 'dropout')} at 0.5")
+                text = f"{output} changes by {error:.1e} from run to run in eval mode"
+                return differs(text, differing_share(found, plain))
+        again = subject.outputs(live, short)
+        error, output = worst_error(again, first)
+        if error > 0.0:
+            text = f"{output} of {SHORT} places changes by {error:.1e} after a longer call"
+            return differs(text, differing_share(again, first))
+        return passed(
+            f"the same bits 3 times, {counted(len(places), 'dropout')} at 0.5, and before and after"
+            " a longer call"
+        )
 
 
 @dataclass(frozen=True)
@@ -61,7 +75,8 @@ class LiveDropout(Check):
         _set(live, places, 0.0)
         error, output = worst_error(subject.outputs(live, subject.plain), plain)
         if error > LIMIT:
-            return failed(f"training differs from eval by {error:.1e} in {output} without dropout")
+            text = f"training differs from eval by {error:.1e} in {output} without dropout"
+            return failed(text, margin(error, LIMIT))
         for place in places:
             place.set(live, 0.5)
             error, _ = worst_error(subject.outputs(live, subject.plain), plain)
@@ -100,14 +115,14 @@ class DropoutPlaces(Check):
                     margin(error, LIMIT),
                 )
             worst = max(worst, error)
-        fault = _misplaced(subject, places)
-        if fault is not None:
-            return failed(fault)
+        misplaced = _misplaced(subject, places)
+        if misplaced is not None:
+            return misplaced
         names = ", ".join(site.value for site in sites)
         return passed(f"max relative error {worst:.1e} with all of one site dropped: {names}")
 
 
-def _misplaced(subject: Subject, places: tuple[DropoutPlace, ...]) -> str | None:
+def _misplaced(subject: Subject, places: tuple[DropoutPlace, ...]) -> Outcome | None:
     """A dropout before a map without bias is none behind it, though both give 0 at p = 1."""
     live = subject.build_stressed()
     with traffic(live) as seen:
@@ -120,7 +135,8 @@ def _misplaced(subject: Subject, places: tuple[DropoutPlace, ...]) -> str | None
         linear, is_behind = neighbour
         wanted = seen[linear].output if is_behind else seen[linear].given
         if not torch.equal(seen[path].given, wanted):
-            return f"{path} does not read what {linear} {'gives' if is_behind else 'takes'}"
+            text = f"{path} does not read what {linear} {'gives' if is_behind else 'takes'}"
+            return differs(text, differing_share({path: seen[path].given}, {path: wanted}))
     return None
 
 

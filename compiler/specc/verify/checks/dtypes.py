@@ -14,7 +14,7 @@ from specc.verify.checks.check import Check, counted
 from specc.verify.checks.parity import short
 from specc.verify.metrics import margin, worst_error
 from specc.verify.places import norms
-from specc.verify.report import Outcome, failed, not_applicable, passed
+from specc.verify.report import Outcome, differs, failed, not_applicable, passed
 from specc.verify.subject import Subject
 
 # How far outputs may lie from golden's float64 ones, under stress weights.
@@ -83,7 +83,7 @@ class NormCasts(Check):
         worst = min(shares, key=lambda path: shares[path])
         share = f"{shares[worst]:.1%} of values equal golden's"
         if shares[worst] < self.share:
-            return failed(f"{worst}: {share} (limit {self.share:.0%})", 1 - shares[worst])
+            return differs(f"{worst}: {share} (limit {self.share:.0%})", 1 - shares[worst])
         return passed(f"{counted(len(found), 'norm')}, at least {share} (limit {self.share:.0%})")
 
     def _equal_share(self, live: nn.Module, norm: Norm) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import inf, log, sqrt
 
 import torch
 from torch import Tensor, nn
@@ -38,19 +38,25 @@ class InitStatistics(Check):
         """Draws every parameter several times."""
         live = subject.build()
         drawn = _draws(live)
-        shapes = {p.path: p.shape for p in parameters(subject.small)}
-        n_random = 0
-        for parameter in parameters(subject.small):
-            values = drawn[parameter.path]
-            fault = _fault(parameter, values, shapes)
-            if fault is not None:
-                return failed(f"{parameter.path}: {fault}")
-            n_random += _is_random(parameter.init)
-        n_fixed = len(shapes) - n_random
+        every = parameters(subject.small)
+        shapes = {p.path: p.shape for p in every}
+        faults = [_fault(p, drawn[p.path], shapes) for p in every]
+        worst = max((f for f in faults if f is not None), key=lambda f: f.margin, default=None)
+        if worst is not None:
+            return failed(worst.text, None if worst.margin == inf else worst.margin)
+        n_random = sum(_is_random(p.init) for p in every)
         return passed(
             f"{counted(n_random, 'random tensor')} within {SIGMAS:.0f} standard errors,"
-            f" {counted(n_fixed, 'constant one')} exact"
+            f" {counted(len(shapes) - n_random, 'constant one')} exact"
         )
+
+
+@dataclass(frozen=True)
+class _Fault:
+    """What is wrong with one parameter, and how many times the limit."""
+
+    text: str
+    margin: float
 
 
 def _draws(live: nn.Module) -> dict[str, Tensor]:
@@ -66,7 +72,18 @@ def _is_random(init: Init) -> bool:
     return not isinstance(init, Fill | LogSqrt)
 
 
-def _fault(parameter: Parameter, values: Tensor, shapes: dict[str, tuple[int, ...]]) -> str | None:
+def _fault(
+    parameter: Parameter, values: Tensor, shapes: dict[str, tuple[int, ...]]
+) -> _Fault | None:
+    fault = _fault_of(parameter, values, shapes)
+    return None if fault is None else _Fault(f"{parameter.path}: {fault.text}", fault.margin)
+
+
+def _fault_of(
+    parameter: Parameter, values: Tensor, shapes: dict[str, tuple[int, ...]]
+) -> _Fault | None:
+    if not bool(values.isfinite().all()):
+        return _Fault("starts with what is no number", inf)
     match parameter.init:
         case Fill(value):
             return _constant_fault(values, value)
@@ -92,35 +109,46 @@ def _weight_of(path: str) -> str:
     return f"{path.removesuffix('.bias')}.weight" if path.endswith(".bias") else path
 
 
-def _constant_fault(values: Tensor, wanted: float) -> str | None:
-    gap = (values - wanted).abs().max().item()
-    if gap > 1e-7 * max(1.0, abs(wanted)):
-        return f"starts at {values[0].item():.6g}, not at {wanted:.6g} everywhere"
+def _constant_fault(values: Tensor, wanted: float) -> _Fault | None:
+    gap, limit = (values - wanted).abs().max().item(), 1e-7 * max(1.0, abs(wanted))
+    if gap > limit:
+        text = f"starts at {values[0].item():.6g}, not at {wanted:.6g} everywhere"
+        return _Fault(text, gap / limit)
     return None
 
 
-def _normal_fault(values: Tensor, std: float) -> str | None:
-    n = values.numel()
-    return _moments_fault(values, std, 1 / sqrt(2 * n)) or (
-        f"no value beyond 2 std among {n}: not normal"
-        if n > 500 and values.abs().max().item() < 2 * std
-        else None
+def _normal_fault(values: Tensor, std: float) -> _Fault | None:
+    n, largest = values.numel(), values.abs().max().item()
+    fault = _moments_fault(values, std, 1 / sqrt(2 * n))
+    if fault is None and n > 500 and largest < 2 * std:
+        return _Fault(f"no value beyond 2 std among {n}: not normal", 2 * std / largest)
+    return fault
+
+
+def _uniform_fault(values: Tensor, bound: float) -> _Fault | None:
+    return _moments_fault(values, bound / sqrt(3), sqrt(0.2 / values.numel())) or (
+        _bound_fault(values.abs().max().item(), bound)
     )
 
 
-def _uniform_fault(values: Tensor, bound: float) -> str | None:
-    largest = values.abs().max().item()
-    if largest > bound * (1 + 1e-6):
-        return f"reaches {largest:.4g}, beyond the bound {bound:.4g}"
-    return _moments_fault(values, bound / sqrt(3), sqrt(0.2 / values.numel()))
+def _bound_fault(largest: float, bound: float) -> _Fault | None:
+    limit = 1e-6
+    if largest <= bound * (1 + limit):
+        return None
+    return _Fault(
+        f"reaches {largest:.4g}, beyond the bound {bound:.4g}", (largest / bound - 1) / limit
+    )
 
 
-def _moments_fault(values: Tensor, std: float, error: float) -> str | None:
+def _moments_fault(values: Tensor, std: float, error: float) -> _Fault | None:
     """Mean and std; `error` is the relative standard error of the std."""
     found = values.square().mean().sqrt().item()
-    if abs(found / std - 1) > SIGMAS * error:
-        return f"std {found:.4g}, not {std:.4g} (sampling error {error:.1%})"
+    spread = abs(found / std - 1) / (SIGMAS * error)
+    if spread > 1:
+        text = f"std {found:.4g}, not {std:.4g} (sampling error {error:.1%})"
+        return _Fault(text, spread)
     mean = values.mean().item()
-    if abs(mean) > SIGMAS * std / sqrt(values.numel()):
-        return f"mean {mean:.4g}, not 0 (std {std:.4g}, {values.numel()} values)"
+    shift = abs(mean) * sqrt(values.numel()) / (SIGMAS * std)
+    if shift > 1:
+        return _Fault(f"mean {mean:.4g}, not 0 (std {std:.4g}, {values.numel()} values)", shift)
     return None

@@ -16,8 +16,8 @@ from specc.ir.heads import LanguageModelHead, MaskedLanguageModelHead, Tied
 from specc.ir.model import Model
 from specc.verify.checks.check import Check, counted
 from specc.verify.live import reset
-from specc.verify.metrics import margin, worst_error
-from specc.verify.report import Outcome, failed, not_applicable, passed
+from specc.verify.metrics import differing_share, margin, worst_error
+from specc.verify.report import Outcome, differs, failed, not_applicable, passed
 from specc.verify.subject import Subject
 
 LIMIT = 1e-12
@@ -112,19 +112,21 @@ class MetaDevice(Check):
         for name, tensor in tensors.items():
             if not bool(tensor.isfinite().all()):
                 return failed(f"reset_parameters leaves {name} as to_empty left it")
-        fault = self._differs_from_plain(subject, live)
-        if fault is not None:
-            return failed(fault)
+        differing = self._differs_from_plain(subject, live)
+        if differing is not None:
+            return differing
         live.load_state_dict(subject.weights())
         wanted = subject.outputs(subject.build_stressed(), subject.padded)
-        error, output = worst_error(subject.outputs(live, subject.padded), wanted)
+        found = subject.outputs(live, subject.padded)
+        error, output = worst_error(found, wanted)
         if error > 0.0:
-            return failed(f"{output} differs by {error:.1e} from a plain build's")
+            text = f"{output} differs by {error:.1e} from a plain build's"
+            return differs(text, differing_share(found, wanted))
         return passed(
             f"{counted(len(tensors), 'tensor')} equal a plain build's, outputs to the bit"
         )
 
-    def _differs_from_plain(self, subject: Subject, live: nn.Module) -> str | None:
+    def _differs_from_plain(self, subject: Subject, live: nn.Module) -> Outcome | None:
         plain = subject.build()
         for model in (live, plain):
             torch.manual_seed(0)
@@ -133,5 +135,6 @@ class MetaDevice(Check):
         found = {**dict(live.named_parameters()), **dict(live.named_buffers())}
         for name, tensor in wanted.items():
             if not torch.equal(found[name], tensor):
-                return f"{name} differs from a plain build's under the same seed"
+                text = f"{name} differs from a plain build's under the same seed"
+                return differs(text, differing_share({name: found[name]}, {name: tensor}))
         return None

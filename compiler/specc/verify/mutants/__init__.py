@@ -1,12 +1,13 @@
 """Proves that the checks notice: every mistake that a spec's parts declare must be found.
 
 A wrong choice is an edit of the IR, rendered and compared with golden of the right one; wrong code
-is an edit of the finished file.
+is an edit of the finished file. Faults that both sides would share are edits of lowering: numbers
+from outside find them (`tests/prove/lowering.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -20,15 +21,28 @@ from specc.verify.checks import ALL, COMPILING
 from specc.verify.checks.check import Check, run_check
 from specc.verify.loading import LoadError, loaded
 from specc.verify.mutants.code import CODE_MUTANTS
+from specc.verify.mutants.equivalence import refuted
 from specc.verify.mutants.mutant import Reason
 from specc.verify.mutants.registry import MUTANTS
 from specc.verify.report import CheckResult, Status
 from specc.verify.subject import Known, Subject
 
-__all__ = ["CODE_MUTANTS", "MUTANTS", "Fate", "MutantResult", "run_mutants"]
+__all__ = [
+    "CODE_MUTANTS",
+    "MUTANTS",
+    "Attempt",
+    "Fate",
+    "MutantReport",
+    "MutantResult",
+    "attempts",
+    "run_mutants",
+    "try_mutants",
+]
 
 # Last: the numbers of Config would hide what the other checks see; the others are dear.
-LATE = ("config", "parameter_count", "overfit")
+LATE = ("config", "parameter_count", "shape_comments", "overfit")
+
+Wanted = Callable[[str], bool]
 
 
 class Fate(Enum):
@@ -41,13 +55,18 @@ class Fate(Enum):
 
 @dataclass(frozen=True)
 class MutantResult:
-    """`by` is the check that noticed, `margin` its difference / limit, `reason` the evidence."""
+    """`by` is the check that noticed, `reason` its evidence, or why none could notice.
+
+    `margin` is difference / tolerance of a check of numbers, `share` the share of differing
+    elements of a check of bits; a check that answers yes or no has neither.
+    """
 
     name: str
     status: Fate
     by: str | None
     margin: float | None
     reason: str
+    share: float | None = None
 
     def to_dict(self) -> dict[str, str | float | None]:
         """The form that `--format json` prints."""
@@ -55,57 +74,95 @@ class MutantResult:
             "name": self.name,
             "status": self.status.value,
             "by": self.by,
-            "margin": self.margin,
+            "margin": self.share if self.margin is None else self.margin,
             "reason": self.reason,
         }
 
 
-def run_mutants(path: str | Path) -> tuple[MutantResult, ...]:
-    """Make and try every mutant of the spec at `path`. Raises SpecError and OSError."""
-    compilation = compile_fully(path)
-    return try_mutants(compilation.model, compilation.artifact.text)
+@dataclass(frozen=True)
+class MutantReport:
+    """All mutants of one spec, in the order in which they were tried."""
 
+    spec: str
+    mutants: tuple[MutantResult, ...]
 
-def try_mutants(model: Model, text: str) -> tuple[MutantResult, ...]:
-    """The same for a model and its finished file."""
-    known = Known()
-    with quiet_torch():
-        return tuple(_tried(attempt, model, known) for attempt in _attempts(model, text))
+    @property
+    def passed(self) -> bool:
+        """Whether none survived."""
+        return not self.of(Fate.SURVIVED)
+
+    def of(self, status: Fate) -> tuple[MutantResult, ...]:
+        """The mutants that ended so."""
+        return tuple(mutant for mutant in self.mutants if mutant.status is status)
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """Of the mutants that a check of numbers killed."""
+        return min((m.margin for m in self.mutants if m.margin is not None), default=None)
+
+    def to_dict(self) -> dict[str, object]:
+        """The form that `--format json` prints."""
+        return {"spec": self.spec, "mutants": [mutant.to_dict() for mutant in self.mutants]}
 
 
 @dataclass(frozen=True)
-class _Attempt:
+class Attempt:
+    """A mutant of one model: the wrong file, and the wrong IR where there is one."""
+
     name: str
     text: str | None  # None: the edit does not change the file
+    model: Model | None
     harmless: Reason
 
 
-def _attempts(model: Model, text: str) -> Iterator[_Attempt]:
+def run_mutants(path: str | Path) -> MutantReport:
+    """Make and try every mutant of the spec at `path`. Raises SpecError and OSError."""
+    compilation = compile_fully(path)
+    return MutantReport(str(path), try_mutants(compilation.model, compilation.artifact.text))
+
+
+def try_mutants(
+    model: Model, text: str, only: Collection[str] | None = None
+) -> tuple[MutantResult, ...]:
+    """The same for a model and its finished file; `only` names the mutants to try."""
+    known = Known()
+    with quiet_torch():
+        return tuple(_tried(attempt, model, known) for attempt in attempts(model, text, only))
+
+
+def attempts(model: Model, text: str, only: Collection[str] | None = None) -> Iterator[Attempt]:
+    """Every mutant of the model, or those that are named."""
     kinds = {type(part).__name__ for part in walk(model.stacks + model.heads)}
     right = render(model)
-    for kind, mutants in MUTANTS.items():
-        for mutant in mutants if kind in kinds else ():
-            edited = mutant.edit(model)
-            if edited is not None:
-                wrong = render(edited)
-                yield _Attempt(mutant.name, None if wrong == right else wrong, mutant.harmless)
+    for mutant in (m for kind, found in MUTANTS.items() if kind in kinds for m in found):
+        edited = mutant.edit(model) if only is None or mutant.name in only else None
+        if edited is not None:
+            wrong = render(edited)
+            shown = None if wrong == right else wrong
+            yield Attempt(mutant.name, shown, edited, mutant.harmless)
     for code in CODE_MUTANTS:
-        changed = code.edit(text)
-        if changed is not None:
-            yield _Attempt(code.name, changed, code.harmless)
+        if (only is None or code.name in only) and code.needs(model):
+            changed = code.edit(text)
+            if changed is not None:
+                yield Attempt(code.name, changed, None, code.harmless)
 
 
-def _tried(attempt: _Attempt, model: Model, known: Known) -> MutantResult:
+def _tried(attempt: Attempt, model: Model, known: Known) -> MutantResult:
     name = attempt.name
     if attempt.text is None:
         return MutantResult(name, Fate.SURVIVED, None, None, "the file does not show the choice")
     killer = _first_failure(model, attempt.text, known)
     if killer is not None:
-        return MutantResult(name, Fate.KILLED, killer.name, killer.margin, killer.evidence)
+        return MutantResult(
+            name, Fate.KILLED, killer.name, killer.margin, killer.evidence, killer.share
+        )
     reason = attempt.harmless(model)
-    if reason is not None:
-        return MutantResult(name, Fate.EQUIVALENT, None, None, reason)
-    return MutantResult(name, Fate.SURVIVED, None, None, "no check noticed")
+    if reason is None:
+        return MutantResult(name, Fate.SURVIVED, None, None, "no check noticed")
+    doubt = refuted(model, attempt.text, attempt.model, known)
+    if doubt is not None:
+        return MutantResult(name, Fate.SURVIVED, None, None, f"said to be equivalent, but {doubt}")
+    return MutantResult(name, Fate.EQUIVALENT, None, None, reason)
 
 
 def _first_failure(model: Model, text: str, known: Known) -> CheckResult | None:

@@ -9,26 +9,65 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from specc.ir.attention import Attention, SeparateProjections
 from specc.ir.feed_forward import Router, Score
 from specc.ir.model import Kind, Model
-from specc.ir.positions import LearnedPosition, Sinusoidal
+from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
 from specc.verify.mutants.mutant import Reason, matters
 from specc.verify.mutants.patterns import replaced
 
+Needs = Callable[[Model], bool]
+
+
+def always(_model: Model) -> bool:
+    """A mistake that any file may hold."""
+    return True
+
 
 @dataclass(frozen=True)
 class CodeMutant:
-    """One wrong piece of code. `harmless` as in `Mutant`."""
+    """One wrong piece of code. `harmless` as in `Mutant`; `needs` says which models are meant."""
 
     name: str
     edit: Callable[[str], str | None]
     harmless: Reason = matters
+    needs: Needs = always
 
 
-def swap(name: str, pattern: str, replacement: str, harmless: Reason = matters) -> CodeMutant:
+def swap(
+    name: str,
+    pattern: str,
+    replacement: str,
+    harmless: Reason = matters,
+    needs: Needs = always,
+) -> CodeMutant:
     """`pattern` replaced wherever it stands."""
-    return CodeMutant(f"code: {name}", lambda text: replaced(text, pattern, replacement), harmless)
+    return CodeMutant(
+        f"code: {name}", lambda text: replaced(text, pattern, replacement), harmless, needs
+    )
+
+
+def biased(field: str) -> Needs:
+    """The projection of that name has a bias somewhere."""
+
+    def needs(model: Model) -> bool:
+        return any(
+            isinstance(part, SeparateProjections) and vars(part)[field].bias
+            for part in walk(model.stacks)
+        )
+
+    return needs
+
+
+def cancelled_by_softmax(model: Model) -> str | None:
+    """Why a bias of the keys cannot matter: it adds q b to every score of a row alike."""
+    for part in walk(model.stacks):
+        if isinstance(part, Attention) and isinstance(part.projections, SeparateProjections):
+            turned = isinstance(part.position, Rotary)
+            if part.projections.k.bias and (turned or part.qk_norm is not None):
+                return None
+    return "a key bias adds the same number to all scores of a query, and softmax cancels it"
 
 
 def alone_in_padding(model: Model) -> str | None:
@@ -120,11 +159,68 @@ POSITIONS = (
     swap("rotary: queries not turned", "rotate(q, _cos, _sin)", "q"),
     swap("rotary: keys not turned", "rotate(k, _cos, _sin)", "k"),
     swap("rotary: values turned too", "rotate(k, _cos, _sin)", "rotate(v, _cos, _sin)"),
+)
+
+TABLES = (
     swap("sines and cosines exchanged", "angle.sin()", "angle.cos()"),
     swap(
         "angles in half the frequency",
         "torch.outer(position, frequency)",
         "torch.outer(position, frequency / 2)",
+    ),
+    swap(
+        "the cosine has an exponent of its own",
+        "self.table[:, 1::2] = angle.cos()[:, : width // 2]",
+        "self.table[:, 1::2] = (angle * 0.9).cos()[:, : width // 2]",
+    ),
+    swap(
+        "positions in bfloat16",
+        "torch.arange(size, device=device).double()",
+        "torch.arange(size, device=device).bfloat16().double()",
+    ),
+    swap(
+        "angles in float32",
+        "torch.outer(position, frequency)",
+        "torch.outer(position.float(), frequency.float()).double()",
+    ),
+    swap("the table begins at position 1", "self.table[position]", "self.table[position + 1]"),
+    swap("a learned row too far", "self.position_embedding(_x)", "self.position_embedding(_x + 1)"),
+)
+
+PROJECTIONS = (
+    swap("query projection transposed", "self.q_proj(_x)", "F.linear(_x, self.q_proj.weight.T)"),
+    swap("output projection transposed", "self.o_proj(_x)", "F.linear(_x, self.o_proj.weight.T)"),
+    swap("output projection left out", "self.o_proj(_x)", "_x[..., : self.o_proj.out_features]"),
+    swap(
+        "keys are the queries",
+        "self.k_proj(_x)",
+        "self.q_proj(_x)[..., : self.k_proj.out_features]",
+    ),
+    swap(
+        "query bias dropped",
+        "self.q_proj(_x)",
+        "F.linear(_x, self.q_proj.weight)",
+        needs=biased("q"),
+    ),
+    swap(
+        "key bias dropped",
+        "self.k_proj(_x)",
+        "F.linear(_x, self.k_proj.weight)",
+        cancelled_by_softmax,
+        biased("k"),
+    ),
+    swap(
+        "value bias dropped",
+        "self.v_proj(_x)",
+        "F.linear(_x, self.v_proj.weight)",
+        needs=biased("v"),
+    ),
+    swap("q and k of a fused map exchanged", "q, k, v = _x", "k, q, v = _x"),
+    swap("k and v of a fused map exchanged", "q, k, v = _x", "q, v, k = _x"),
+    swap(
+        "queries scaled beforehand too",
+        "split_heads(self.q_proj(_x), self.head_dim)",
+        "(split_heads(self.q_proj(_x), self.head_dim) * self.head_dim**-0.5)",
     ),
 )
 
@@ -146,13 +242,13 @@ ATTENTION = (
         "x.reshape(x.size(0), x.size(2), -1)",
     ),
     swap("dropout in eval mode", "self.dropout if self.training else 0.0", "self.dropout"),
-    swap("output projection left out", "self.o_proj(_x)", "_x[..., : self.o_proj.out_features]"),
     swap("weights over the wrong axis", "_scores.softmax(dim=-1)", "_scores.softmax(dim=-2)"),
     swap("temperature not exponentiated", "self.log_scale.exp()", "self.log_scale"),
     swap("temperature starts at 0", "nn.init.constant_(_w, _value)", "nn.init.zeros_(_w)"),
     swap("alibi: the wrong sign", "key - query", "query - key"),
     swap("alibi: no direction", "visible = key <= query", "visible = key == key"),
     swap("alibi: slopes of a power of two only", "2 ** int(math.log2(n_heads))", "n_heads"),
+    swap("alibi: exponent off by one", "range(1, below + 1)", "range(below)"),
     swap("alibi: padding visible", "visible & real", "visible"),
 )
 
@@ -271,6 +367,8 @@ CALLS = (
 CODE_MUTANTS: tuple[CodeMutant, ...] = (
     *MASKS,
     *POSITIONS,
+    *TABLES,
+    *PROJECTIONS,
     *ATTENTION,
     *BLOCKS,
     *EXPERTS,

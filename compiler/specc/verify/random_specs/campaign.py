@@ -13,10 +13,12 @@ from time import perf_counter
 
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 
-from specc.verify.random_specs.strategies import spec_texts
+from specc.verify.random_specs.pruning import pruned
+from specc.verify.random_specs.strategies import specs
 from specc.verify.random_specs.trial import Outcome, Verdict, try_spec
+from specc.verify.random_specs.yaml_text import Tree, dump
 
-BATCH = 200
+BATCH = 200  # specs
 
 Judge = Callable[[str], Outcome]
 
@@ -24,10 +26,10 @@ Judge = Callable[[str], Outcome]
 class FoundError(Exception):
     """A spec with which something is wrong."""
 
-    def __init__(self, text: str, outcome: Outcome) -> None:
-        self.text = text
+    def __init__(self, tree: Tree, outcome: Outcome) -> None:
+        self.tree = tree
         self.outcome = outcome
-        super().__init__(f"{outcome.verdict.value}: {outcome.evidence}\n{text}")
+        super().__init__(f"{outcome.verdict.value}: {outcome.evidence}\n{dump(tree)}")
 
 
 @dataclass(frozen=True)
@@ -99,18 +101,24 @@ def run_batch(
         print_blob=False,
         verbosity=Verbosity.quiet,
     )
-    @given(spec_texts())
-    def judged(text: str) -> None:
+    @given(specs())
+    def judged(tree: Tree) -> None:
         nonlocal is_shrinking
-        outcome = judge(text)
+        outcome = judge(dump(tree))
         if not is_shrinking:
             verdicts[outcome.verdict] += 1
         if not outcome.verdict.is_fine:
             is_shrinking = True
-            raise FoundError(text, outcome)
+            raise FoundError(tree, outcome)
 
     try:
         judged()
     except FoundError as found:
-        return Failure(found.text, found.outcome, batch_seed)
+        return _smallest(found, judge, batch_seed)
     return None
+
+
+def _smallest(found: FoundError, judge: Judge, batch_seed: int) -> Failure:
+    verdict = found.outcome.verdict
+    text = dump(pruned(found.tree, lambda tree: judge(dump(tree)).verdict is verdict))
+    return Failure(text, judge(text), batch_seed)

@@ -221,9 +221,6 @@ FEATURES: tuple[Feature, ...] = (
             "widths": _second(feed_forward={"d_ff": 9}),
             "norms": _second(norm={"kind": "rms", "eps": 1e-3}),
             "without feed-forward": _second(block={"sublayers": ["attention"]}),
-            "without attention": _second(
-                block={"sublayers": ["feed_forward"]}, position={"kind": "none"}
-            ),
         },
     ),
     Feature(

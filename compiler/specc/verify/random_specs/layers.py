@@ -20,7 +20,7 @@ from specc.verify.random_specs.parts import (
 )
 from specc.verify.random_specs.yaml_text import Tree
 
-NAMES = ("a", "local", "global", "layer_2")
+NAMES = ("a", "local", "global", "layer_2", "sliding_window")
 
 
 @st.composite

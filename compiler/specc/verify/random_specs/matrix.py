@@ -98,6 +98,7 @@ def write_matrix(path: Path) -> tuple[str, list[str]]:
         if outcome.verdict is not Verdict.AGREES:
             failures.append(f"--- {outcome.verdict.value}: {outcome.evidence}\n{text}")
     if not failures:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(document(pairs, len(rows)), encoding="utf-8", newline="\n")
     n_pairs = len(pairs.possible) + len(pairs.refused)
     summary = (
@@ -108,39 +109,39 @@ def write_matrix(path: Path) -> tuple[str, list[str]]:
     return summary, failures
 
 
+INTRODUCTION = """\
+# What goes with what
+
+Written by `python -m specc.verify.random_specs --matrix docs/support_matrix.md`.
+
+{n_features} features with {n_values} values make {n_pairs} pairs. {n_possible} are supported: each
+stands in at least one of {n_rows} specs that were compiled, imported, run and compared with golden:
+outputs and gradients in float64 to 1e-12, outputs in float32 to 1e-5, padded and not, with a cache
+where there is one. {n_refused} are refused with a message, in every kind of model.
+
+## Features and their values
+"""
+
+GRID = """
+## Supported pairs
+
+How many pairs of values of two features are supported; `7/8` means that one of eight is refused.
+"""
+
+
 def document(pairs: Pairs, n_rows: int) -> str:
     """The text of the file."""
-    n_pairs = len(pairs.possible) + len(pairs.refused)
-    return "\n".join(
-        [
-            "# What goes with what",
-            "",
-            "Written by `python -m specc.verify.random_specs --matrix docs/support_matrix.md`.",
-            "",
-            f"{len(SIZES)} features with {sum(SIZES)} values make {n_pairs} pairs."
-            f" {len(pairs.possible)} are supported: each stands in at least one of"
-            f" {n_rows} specs that were compiled, imported, run and compared with golden"
-            " (outputs and gradients in float64 to 1e-12, outputs in float32 to 1e-5, padded"
-            f" and not, with a cache where there is one). {len(pairs.refused)} are refused"
-            " with a message, in every kind of model.",
-            "",
-            "## Features and their values",
-            "",
-            *(_feature_line(i) for i in range(len(SIZES))),
-            "",
-            "## Supported pairs",
-            "",
-            "How many pairs of values of two features are supported; `7/8` means that one of"
-            " eight is refused.",
-            "",
-            *_grid(pairs),
-            "",
-            "## Refused pairs",
-            "",
-            *_refused(pairs),
-            "",
-        ]
+    introduction = INTRODUCTION.format(
+        n_features=len(SIZES),
+        n_values=sum(SIZES),
+        n_pairs=len(pairs.possible) + len(pairs.refused),
+        n_possible=len(pairs.possible),
+        n_refused=len(pairs.refused),
+        n_rows=n_rows,
     )
+    features = [_feature_line(i) for i in range(len(SIZES))]
+    refused = ["", "## Refused pairs", "", *_refused(pairs)]
+    return "\n".join([introduction, *features, GRID, *_grid(pairs), *refused, ""])
 
 
 def _feature_line(index: int) -> str:

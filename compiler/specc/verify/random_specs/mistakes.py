@@ -119,8 +119,8 @@ def mistaken(draw: DrawFn, tree: Tree) -> Tree:
         return edited(tree, *draw(st.sampled_from(EDITS)))
     found = deepcopy(tree)
     place = found
-    inner = [key for key, value in found.items() if isinstance(value, dict) and value]
-    if inner and draw(st.booleans()):
+    inner: list[str] = [key for key, value in found.items() if isinstance(value, dict) and value]
+    if len(inner) > 0 and draw(st.booleans()):
         place = found[draw(st.sampled_from(inner))]
     del place[draw(st.sampled_from(sorted(place)))]
     return found

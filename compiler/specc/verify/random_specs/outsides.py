@@ -4,7 +4,7 @@ about the paper that reach the file as comments.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -33,7 +33,7 @@ def embeddings(kind: str) -> SearchStrategy[Tree]:
 def drawn_heads(kind: str) -> Draws:
     """One head or a list; each output has its own name."""
     classifier = _classifiers()
-    features = st.sampled_from(["features", {"kind": "features"}])
+    features: Draws = st.sampled_from(["features", {"kind": "features"}])
     if kind == "features":
         several = st.lists(_classifiers("one"), min_size=1, max_size=1)
         return st.one_of(features, classifier, several, _lists(features))
@@ -86,7 +86,7 @@ def _classifiers(name: str | None = None) -> Draws:
 
 def dropouts() -> Draws:
     """One number for all sites, or some sites."""
-    p = st.sampled_from([0.1, 0, "10%", 0.25])
+    p: Draws = st.sampled_from([0.1, 0, "10%", 0.25])
     sites: dict[str, Draws] = dict.fromkeys(
         ("embedding", "attention", "attention_out", "ff_hidden", "ff_out"), p
     )
@@ -116,11 +116,11 @@ def papers(draw: DrawFn, body: Tree) -> Tree:
     paths = st.sampled_from(_paths(body))
     optional: dict[str, SearchStrategy[Any]] = {
         "title": _TEXTS,
-        "class": st.sampled_from(["Mine", "GPT2"]),
+        "class": st.sampled_from(["Mine", "MyModel2"]),
         "paper": some({"title": _TEXTS}, authors=_TEXTS, arxiv=st.just("1706.03762")),
         "ledger": st.dictionaries(paths, entry, min_size=1, max_size=4),
     }
-    return cast(Tree, draw(st.fixed_dictionaries({}, optional=optional)))
+    return draw(st.fixed_dictionaries({}, optional=optional))
 
 
 def _paths(body: Tree) -> list[str]:

@@ -6,6 +6,7 @@ Every draw shrinks towards the shortest spelling: a field left out, a word in pl
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -13,7 +14,7 @@ from hypothesis.strategies import SearchStrategy
 from specc.verify.random_specs.experts import clamps, mixtures
 from specc.verify.random_specs.yaml_text import Tree, Value
 
-Draws = SearchStrategy[Value]
+Draws = SearchStrategy[Any]
 NARROWEST = 5  # norms of fewer features divide by almost nothing now and then
 TABLE_KINDS = ("sinusoidal", "learned")  # of a whole stack; the others are a layer type's own
 
@@ -92,7 +93,7 @@ def positions(fit: Sizes, *kinds: str) -> SearchStrategy[Tree]:
 
 
 def _rope(fit: Sizes) -> SearchStrategy[Tree]:
-    parts = [1.0, 0.5, 0.34, "50%", 0.75]
+    parts: list[float | str] = [1.0, 0.5, 0.34, "50%", 0.75]
     fitting = [each for each in parts if _turned(fit, each) > 0 and _turned(fit, each) % 2 == 0]
     return some(
         {"kind": st.just("rope")},

@@ -4,7 +4,7 @@ one in eight gets a mistake, which must be refused cleanly or turn out to be non
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -13,11 +13,11 @@ from specc.verify.random_specs.layers import layer_overrides, layer_patterns
 from specc.verify.random_specs.mistakes import mistaken
 from specc.verify.random_specs.outsides import (
     drawn_heads,
-    pools,
     dropouts,
     embeddings,
     inits,
     papers,
+    pools,
 )
 from specc.verify.random_specs.parts import (
     TABLE_KINDS,
@@ -30,15 +30,10 @@ from specc.verify.random_specs.parts import (
     sizes,
 )
 from specc.verify.random_specs.said import in_style
-from specc.verify.random_specs.yaml_text import Tree, dump
+from specc.verify.random_specs.yaml_text import Tree
 
 KINDS = ("decoder", "encoder", "encoder_decoder", "features")
 LONGEST = 13  # max_seq_len is at least this: inputs are 9 and 11 long, a cache holds 12
-
-
-def spec_texts() -> SearchStrategy[str]:
-    """The YAML text of one spec."""
-    return specs().map(dump)
 
 
 @st.composite
@@ -122,7 +117,7 @@ def _shared(draw: DrawFn, kind: str) -> Tree:
         optional["features"] = st.sampled_from([["cache"], []])
     if kind in ("decoder", "encoder"):
         optional["outputs"] = st.just(["attention_weights"])
-    found = cast(Tree, draw(st.fixed_dictionaries({}, optional=optional)))
+    found = draw(st.fixed_dictionaries({}, optional=optional))
     if kind in ("decoder", "encoder_decoder") and pools(found.get("head")):
         found["features"] = []
     return found

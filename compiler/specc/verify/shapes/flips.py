@@ -18,7 +18,9 @@ from specc.verify.shapes.places import Place, Scope
 class Flip:
     """One comment with one letter replaced, and whether its function's check failed."""
 
+    place: int  # its number
     line: int
+    column: int  # of the letter, in the comment
     before: str
     after: str
     is_caught: bool
@@ -26,22 +28,22 @@ class Flip:
 
 def flips(observed: Observed) -> Iterator[Flip]:
     """Every letter of every comment, replaced by every other letter of the header."""
-    for scope in observed.survey.scopes:
+    survey = observed.survey
+    for scope in survey.scopes:
         for place in scope.places:
-            for after in _flipped(place, tuple(observed.survey.legend.meanings)):
-                lies = judge_scope(
-                    _replaced(scope, place, after), observed.survey.legend, observed.evidence
-                )
-                yield Flip(place.line, place.statement.text, after, bool(lies))
+            for column, after in _flipped(place, tuple(survey.legend.meanings)):
+                lies = judge_scope(_replaced(scope, place, after), survey.legend, observed.evidence)
+                is_caught = next(lies, None) is not None
+                yield Flip(place.number, place.line, column, place.statement.text, after, is_caught)
 
 
-def _flipped(place: Place, letters: tuple[str, ...]) -> Iterator[str]:
-    """The comment's texts with one letter replaced."""
+def _flipped(place: Place, letters: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Where, and the comment's texts with one letter replaced."""
     text = place.statement.text
     for match in LETTER.finditer(text):
         for letter in letters:
             if letter != match[0]:
-                yield text[: match.start()] + letter + text[match.end() :]
+                yield match.start(), text[: match.start()] + letter + text[match.end() :]
 
 
 def _replaced(scope: Scope, place: Place, text: str) -> Scope:

@@ -1,4 +1,4 @@
-"""What a shape comment may say, as data: `[B, T, H*E]`, `2 x [...]`, `[...], [...]`, `[..] or [..]`.
+"""What a shape comment may say, as data: `[B, T, H*E]`, `2 x [..]`, `[..], [..]`, `[..] or [..]`.
 
 A dimension is a letter, the name of a size, a number, or sums, products and whole parts of these.
 Words may follow the shapes; the word `each` says that a tuple holds any number of such tensors.
@@ -75,6 +75,7 @@ Shape = tuple[Dimension, ...]
 class Reading:
     """One alternative: the shapes of a tuple's tensors, or of a lone tensor."""
 
+    text: str
     shapes: tuple[Shape, ...]
     each: bool
 
@@ -175,7 +176,7 @@ def _scan(text: str, start: int) -> tuple[Statement, int]:
     """The alternatives that begin at `start`, and where they end."""
     readings: list[Reading] = []
     shapes: list[Shape] = []
-    end = start
+    begin = end = start
     while True:
         match = ITEM.match(text, end)
         if match is None:
@@ -189,13 +190,13 @@ def _scan(text: str, start: int) -> tuple[Statement, int]:
             end = more.end()
             continue
         each = re.match(r" each\b", text[end:]) is not None
-        readings.append(Reading(tuple(shapes), each))
+        readings.append(Reading(text[begin:end], tuple(shapes), each))
         if each and len(shapes) > 1:
             raise GrammarError("`each` follows more than one shape")
         shapes = []
         if (more := OR.match(text, end)) is None:
             return Statement(text[start:end], tuple(readings)), end
-        end = more.end()
+        begin = end = more.end()
 
 
 def _shape(text: str) -> Shape:

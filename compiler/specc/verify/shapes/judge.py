@@ -11,13 +11,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from specc.verify.shapes.grammar import is_letter
 from specc.verify.shapes.legend import Legend, Length
-from specc.verify.shapes.places import Kind, Lie, Place, Scope, Survey
-from specc.verify.shapes.recorder import Call, Seen
-from specc.verify.shapes.solve import Conflict, Solution, sizes_of, solve, wanted
+from specc.verify.shapes.places import Kind, Lie, Place, Scope, Survey, by_line
+from specc.verify.shapes.recorder import Call
+from specc.verify.shapes.solve import Conflict, Sizes, Solution, sizes_of, solve, wanted
 
 MEMORY_WORDS = ("memory", "source")
+SUBJECTS = {
+    Kind.RETURN: "what is returned",
+    Kind.RESULT: "what is returned",
+    Kind.ARGUMENTS: "what is given",
+}
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,7 @@ def judge(survey: Survey, evidence: Evidence) -> tuple[Lie, ...]:
     lies = [*survey.lies, *_legend_lies(survey)]
     for scope in survey.scopes:
         lies += judge_scope(scope, survey.legend, evidence)
-    return tuple(sorted(lies, key=_line))
-
-
-def _line(lie: Lie) -> int:
-    return lie.line
+    return tuple(sorted(lies, key=by_line))
 
 
 def _legend_lies(survey: Survey) -> Iterator[Lie]:
@@ -47,51 +47,44 @@ def _legend_lies(survey: Survey) -> Iterator[Lie]:
             yield Lie(0, f"{letter} {meaning}", "no comment uses this letter of the header")
 
 
-def judge_scope(scope: Scope, legend: Legend, evidence: Evidence) -> list[Lie]:
-    """The lies of one function or class. Those that can be read come before those that are run."""
-    lies = [*_undeclared(scope, legend), *_alone(scope, legend)]
-    if lies:
-        return lies
-    calls = evidence.calls[scope.name]
+def judge_scope(scope: Scope, legend: Legend, evidence: Evidence) -> Iterator[Lie]:
+    """The lies of one function or class: first what can be read, then what the runs refute, then
+    what they leave open.
+    """
+    static = [*_undeclared(scope, legend), *_alone(scope, legend)]
+    yield from static
+    if static:
+        return
+    own = {place.number for place in scope.places}  # not those of a function of the same name
+    calls = tuple(c for c in evidence.calls[scope.name] if c.observations[0][0] in own)
     solutions: list[Solution] = []
-    refuted: dict[int, Lie] = {}
+    refuted: set[int] = set()
     for call in calls:
         sizes = sizes_of(scope, legend, evidence.config, call)
-        unknown = {n: n for n in _names(scope) if sizes.named(n) is None}
         outcome = solve(scope, sizes)
         if isinstance(outcome, Solution):
             solutions.append(outcome)
-            continue
-        place = outcome.place
-        wants = wanted(place.statement, sizes, outcome.numbers)
-        refuted.setdefault(place.number, _lie(place, _conflict(outcome, wants, unknown)))
-    if refuted:
-        return list(refuted.values())
-    return [
-        *_unreached(scope, calls),
-        *_unneeded(scope, solutions, calls),
-        *_twins(scope, solutions, legend),
-    ]
-
-
-def _names(scope: Scope) -> frozenset[str]:
-    names = frozenset(name for place in scope.places for name in place.statement.names)
-    return frozenset(name for name in names if not is_letter(name))
+        elif outcome.place.number not in refuted:
+            refuted.add(outcome.place.number)
+            yield _lie(outcome.place, _conflict(outcome, sizes))
+    if not refuted:
+        yield from _unreached(scope, calls)
+        yield from _unneeded(scope, solutions, calls)
+        yield from _twins(scope, solutions, legend)
 
 
 def _lie(place: Place, reason: str) -> Lie:
     return Lie(place.line, f"{place.name}  # {place.statement.text}".strip(), reason)
 
 
-def _conflict(conflict: Conflict, wants: Mapping[str, str], unknown: Mapping[str, str]) -> str:
-    subject = {
-        Kind.RETURN: "what is returned",
-        Kind.RESULT: "what is returned",
-        Kind.ARGUMENTS: "what is given",
-    }.get(conflict.place.kind, "the value")
+def _conflict(conflict: Conflict, sizes: Sizes) -> str:
+    subject = SUBJECTS.get(conflict.place.kind, "the value")
     reason = f"{subject} is {conflict.seen}"
-    for name in sorted(conflict.place.statement.names & unknown.keys()):
-        return f"{reason}, and no size is called {name} here"
+    statement = conflict.place.statement
+    for name in sorted(statement.names - statement.letters):
+        if sizes.named(name) is None:
+            return f"{reason}, and no size is called {name} here"
+    wants = wanted(statement, sizes, conflict.numbers)
     letters = ", ".join(f"{name}={number}" for name, number in wants.items())
     return f"{reason}, where {letters}" if letters else reason
 
@@ -119,24 +112,22 @@ def _alone(scope: Scope, legend: Legend) -> Iterator[Lie]:
 
 
 def _unreached(scope: Scope, calls: tuple[Call, ...]) -> Iterator[Lie]:
-    reached = {n for call in calls for n, seen in call.observations if _has_shape(seen)}
     for place in scope.places:
-        if place.number not in reached and not place.is_in_error_branch:
+        if place.number not in _reached(calls) and not place.is_in_error_branch:
             yield _lie(place, "no run came here with a tensor")
 
 
-def _has_shape(seen: Seen) -> bool:
-    return not seen.is_empty
+def _reached(calls: tuple[Call, ...]) -> frozenset[int]:
+    return frozenset(n for call in calls for n, seen in call.observations if not seen.is_empty)
 
 
 def _unneeded(scope: Scope, solutions: list[Solution], calls: tuple[Call, ...]) -> Iterator[Lie]:
     needed = frozenset[tuple[int, int]]().union(*(s.readings for s in solutions))
-    reached = {number for call in calls for number, _ in call.observations}
+    reached = _reached(calls)
     for place in scope.places:
-        for i in range(len(place.statement.readings)):
-            if place.number in reached and len(place.statement.readings) > 1:
-                if (place.number, i) not in needed:
-                    yield _lie(place, f"no run needed the alternative {i + 1}")
+        for i, reading in enumerate(place.statement.readings):
+            if place.number in reached and (place.number, i) not in needed:
+                yield _lie(place, f"no run needed {reading.text}")
 
 
 def _twins(scope: Scope, solutions: list[Solution], legend: Legend) -> Iterator[Lie]:

@@ -87,11 +87,11 @@ def lengths(length: Length, facts: Facts) -> frozenset[int]:
     """What a letter of a run may be: a layer or helper may be at work on the memory."""
     match length:
         case Length.BATCH:
-            found = (facts.batch,)
+            found = [facts.batch]
         case Length.NEW:
-            found = (facts.new, facts.memory)
+            found = [facts.new, facts.memory]
         case Length.ALL:
-            found = (facts.all, facts.memory)
+            found = [facts.all, facts.memory]
         case Length.MEMORY:
-            found = (facts.memory,)
+            found = [facts.memory]
     return frozenset(number for number in found if number is not None)

@@ -57,9 +57,18 @@ class Lie:
     text: str
     reason: str
 
+    @property
+    def message(self) -> str:
+        """All but the line."""
+        return f"{self.text}: {self.reason}" if self.text else self.reason
+
     def __str__(self) -> str:
-        where = f"line {self.line}: " if self.line else ""
-        return f"{where}{self.text}: {self.reason}" if self.text else f"{where}{self.reason}"
+        return f"line {self.line}: {self.message}" if self.line else self.message
+
+
+def by_line(lie: Lie) -> tuple[bool, int]:
+    """The order of a report: what concerns the header comes last."""
+    return lie.line == 0, lie.line
 
 
 @dataclass(frozen=True)

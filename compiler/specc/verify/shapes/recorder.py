@@ -68,11 +68,15 @@ class Recorder:
         self.scopes = {scope.name: scope for scope in scopes}
         self.calls: dict[str, dict[Call, None]] = {scope.name: {} for scope in scopes}
         self.facts = Facts()
+        self._scope_of = {p.number: s.name for s in self.scopes.values() for p in s.places}
         self._open: list[_OpenCall] = []
 
     def saw(self, number: int, value: object) -> object:
-        """Note a value and hand it back."""
-        self._open[-1].observations[number, seen(value)] = None
+        """Note a value in the innermost call of its function, and hand it back."""
+        for call in reversed(self._open):
+            if call.scope == self._scope_of.get(number):
+                call.observations[number, seen(value)] = None
+                break
         return value
 
     @contextmanager
@@ -99,12 +103,14 @@ class Recorder:
                 self.calls[scope.name][call] = None
 
     def watch(self, module: ModuleType) -> None:
-        """Wrap every commented function and class of the executed copy."""
+        """Wrap every commented function and class that the executed copy has."""
         for scope in self.scopes.values():
             *outer, name = scope.name.split(".")
             owner: Any = module
             for part in outer:
-                owner = vars(owner)[part]
+                owner = vars(owner).get(part, owner)
+            if name not in vars(owner):
+                continue
             if all(place.kind is Kind.FIELD for place in scope.places):
                 self._watch_fields(vars(owner)[name], scope)
             else:

@@ -14,7 +14,7 @@ POOLS = {
     "vocab_size": (37, 43, 47),
     "max_seq_len": (61, 67, 71),
     "d_model": (22, 26, 34),
-    "n_heads": (6, 12, 18, 24),  # multiples of
+    "n_heads": (6, 12, 18, 24),  # each a multiple of every n_kv_heads
     "n_kv_heads": (3, 2, 1),
     "head_dim": (10, 14, 26, 34),
     "rotary_dim": (4, 8),
@@ -31,10 +31,11 @@ MOST_LAYERS = 8  # enough for the patterns in use
 
 def small_config(config_class: type) -> Iterator[dict[str, int]]:
     """Sizes for a `Config` to try in turn: all apart, then a width that the heads fill."""
-    fields = [f for f in dataclasses.fields(config_class) if f.default is not dataclasses.MISSING]
-    defaults = {f.name: f.default for f in fields if _is_int(f.default)}
+    defaults = {f.name: f.default for f in dataclasses.fields(config_class)}
     sizes: dict[str, int] = {}
     for name, default in defaults.items():
+        if not isinstance(default, int) or isinstance(default, bool):
+            continue
         base = max((b for b in POOLS if _is_named(name, b)), key=len, default=None)
         if base is not None:
             taken = set(sizes.values())
@@ -45,10 +46,6 @@ def small_config(config_class: type) -> Iterator[dict[str, int]]:
     yield sizes
     if "n_heads" in sizes and "d_model" in sizes:
         yield {**sizes, "d_model": sizes["n_heads"] * sizes.get("head_dim", 10)}
-
-
-def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _is_named(name: str, base: str) -> bool:
@@ -75,7 +72,7 @@ def settings(config: Mapping[str, int]) -> tuple[Setting, Setting]:
 
 
 def _taken(sizes: Iterable[int]) -> set[int]:
-    """The sizes, their halves and thirds of products: everything that a comment can make of them."""
+    """What a comment can make of the sizes: themselves, halves, products and three times these."""
     small = sorted({size for size in sizes if size < 1000})
     products = {a * b for a, b in combinations_with_replacement(small, 2)}
     return {1, *small, *(size // 2 for size in small), *products, *(3 * p for p in products)}

@@ -29,7 +29,7 @@ class Sizes:
     call: Call
 
     def named(self, name: str) -> int | None:
-        """The number of a size written out: a parameter, a `Config` field, or a cache's capacity."""
+        """A size that is written out: a parameter, a `Config` field, or a cache's capacity."""
         integers = dict(self.call.integers)
         if name in integers:
             return integers[name]

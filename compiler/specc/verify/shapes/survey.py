@@ -24,7 +24,7 @@ from specc.verify.shapes.grammar import (
     starts_with_shape,
 )
 from specc.verify.shapes.legend import read_legend
-from specc.verify.shapes.places import Kind, Lie, Place, Scope, Survey
+from specc.verify.shapes.places import Kind, Lie, Place, Scope, Survey, by_line
 
 RECORDER = "__specc_saw__"
 
@@ -39,17 +39,16 @@ def survey(text: str) -> Survey:
     comments, lies = _comments(text)
     surveyor = _Surveyor(comments, lies)
     copy = wrapper.visit(surveyor)
-    unused = (line for line in comments if line not in surveyor.used)
+    unwatched = "no value that can be watched stands on this line"
     lies += [
-        Lie(line, comments[line].text, "no value that can be watched stands on this line")
-        for line in unused
+        Lie(line, statement.text, unwatched)
+        for line, statement in comments.items()
+        if line not in surveyor.used
     ]
+    if not surveyor.count:
+        lies.append(Lie(0, "", "there are no shape comments"))
     scopes = tuple(scope.closed() for scope in surveyor.scopes if scope.places)
-    return Survey(copy.code, read_legend(header), scopes, tuple(sorted(lies, key=_line)))
-
-
-def _line(lie: Lie) -> int:
-    return lie.line
+    return Survey(copy.code, read_legend(header), scopes, tuple(sorted(lies, key=by_line)))
 
 
 def _comments(text: str) -> tuple[dict[int, Statement], list[Lie]]:
@@ -114,7 +113,7 @@ class _Surveyor(cst.CSTTransformer):
         self.classes.append(self._opened(".".join([*self._outer(), node.name.value])))
 
     def leave_ClassDef(  # noqa: N802
-        self, original_node: cst.ClassDef, updated_node: cst.ClassDef
+        self, _original: cst.ClassDef, updated_node: cst.ClassDef
     ) -> cst.ClassDef:
         self.classes.pop()
         return updated_node
@@ -134,7 +133,7 @@ class _Surveyor(cst.CSTTransformer):
         self._docstring(scope, node)
 
     def leave_FunctionDef(  # noqa: N802
-        self, original_node: cst.FunctionDef, updated_node: cst.FunctionDef
+        self, _original: cst.FunctionDef, updated_node: cst.FunctionDef
     ) -> cst.FunctionDef:
         self.depth -= 1
         if self.depth == 0:
@@ -148,7 +147,7 @@ class _Surveyor(cst.CSTTransformer):
         )
 
     def leave_IndentedBlock(  # noqa: N802
-        self, original_node: cst.IndentedBlock, updated_node: cst.IndentedBlock
+        self, _original: cst.IndentedBlock, updated_node: cst.IndentedBlock
     ) -> cst.IndentedBlock:
         self.branches.pop()
         return updated_node
@@ -173,11 +172,13 @@ class _Surveyor(cst.CSTTransformer):
         match statement:
             case cst.Assign(targets=[cst.AssignTarget(target=target)], value=value):
                 name, kind, optional = _code(target).strip("()"), Kind.VALUE, True
-            case cst.AnnAssign(target=target, annotation=annotation, value=cst.BaseExpression()):
+            case cst.AnnAssign(
+                target=target, annotation=annotation, value=cst.BaseExpression() as value
+            ):
                 name, kind = _code(target), Kind.VALUE
-                value, optional = statement.value, "None" in _code(annotation.annotation)
-            case cst.Return(value=cst.BaseExpression()):
-                name, kind, value = "", Kind.RETURN, statement.value
+                optional = "None" in _code(annotation.annotation)
+            case cst.Return(value=cst.BaseExpression() as value):
+                name, kind = "", Kind.RETURN
                 optional = not scope.returns or "None" in scope.returns
             case _:
                 return statement

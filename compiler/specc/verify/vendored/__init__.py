@@ -7,11 +7,11 @@ from specc.pipeline import Compilation, stamped
 from specc.render.tests import render_tests
 from specc.verify.vendored.measure import measure
 
-__all__ = ["measure", "test_artifact"]
+__all__ = ["measure", "vendor"]
 
 
-def test_artifact(compilation: Compilation, module: str | None = None) -> Artifact:
-    """The test file of a compiled spec, whose model lies in `module`.py, else under its own name."""
+def vendor(compilation: Compilation, module: str | None = None) -> Artifact:
+    """The test file of a compiled spec whose model lies in `module`.py, or under its own name."""
     name = module or compilation.model.name
     text = render_tests(compilation.model, measure(compilation.model), name)
     return stamped(f"test_{name}.py", text, compilation.source, is_measured=True)

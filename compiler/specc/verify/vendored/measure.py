@@ -94,7 +94,7 @@ def _norms(model: Model, given: dict[str, Tensor]) -> Iterator[NormFact]:
         has_bias = isinstance(norm, LayerNorm) and norm.bias
         bias = given[f"{path}.bias"] if has_bias else None
         total = (golden.norm(norm, level * x, weight, bias) * x).sum().item()
-        yield NormFact(path, width, level, total)
+        yield NormFact(path, norm, level, total)
 
 
 def _dropped(model: Model, given: dict[str, Tensor]) -> Iterator[Dropped]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from types import ModuleType
@@ -47,15 +48,16 @@ def _run(text: str, name: str) -> Failure | None:
     filename = str(OFF_DISK / f"{name}.py")
     module = ModuleType(name)
     module.__file__ = filename
-    label = name
+    running = name
     try:
         exec(compile(text, filename, "exec"), module.__dict__)  # noqa: S102  # specc's own text
-        for label, call in _calls(module):
+        for test, call in _calls(module):
+            running = test
             call()
+    except KeyboardInterrupt:
+        raise
     except BaseException as error:  # noqa: BLE001  # pytest's own failures are no Exceptions
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        return Failure(label, describe(error, filename))
+        return Failure(running, describe(error, filename))
     return None
 
 
@@ -63,7 +65,7 @@ def _calls(module: ModuleType) -> Iterator[tuple[str, Callable[[], object]]]:
     for name, value in vars(module).items():
         if name.startswith("test_") and callable(value):
             for arguments in _arguments(value):
-                yield name, lambda value=value, arguments=arguments: value(**arguments)
+                yield name, partial(value, **arguments)
 
 
 def _arguments(test: Any) -> Iterator[dict[str, object]]:  # noqa: ANN401  # any test function
@@ -73,5 +75,6 @@ def _arguments(test: Any) -> Iterator[dict[str, object]]:  # noqa: ANN401  # any
         given: dict[str, object] = {}
         for mark, value in zip(marks, values, strict=True):
             names = mark.args[0]
-            given.update({names: value} if isinstance(names, str) else zip(names, value))
+            one = isinstance(names, str)
+            given.update({names: value} if one else zip(names, value, strict=True))
         yield given

@@ -1,0 +1,62 @@
+"""What random specs have found: each once crashed, disagreed or had lines that are too long."""
+
+import pytest
+
+from specc.verify.random_specs.trial import Verdict, try_spec
+
+REST = """\
+d_model: 8
+n_layers: 2
+block: {norm_placement: pre}
+attention: {n_heads: 4}
+"""
+RELU = "feed_forward: {d_ff: 3, activation: relu}\n"
+DECODER = f"specc: 1\nname: m\nkind: decoder\nvocab_size: 7\n{REST}"
+ENCODER = DECODER.replace("decoder", "encoder")
+FEATURES = f"specc: 1\nname: m\nkind: features\n{REST}{RELU}"
+
+NOW_FINE = {
+    "mean_of_features_has_no_mask": FEATURES
+    + "head: {kind: classifier, pool: mean, n_classes: 3}\n",
+    "docstring_of_a_gate_without_a_name": DECODER
+    + "position: none\nfeed_forward: {d_ff: 3, kind: glu, activation: relu_squared}\n",
+    "docstring_of_a_table": DECODER
+    + RELU
+    + "max_seq_len: 13\n"
+    + "position: {kind: sinusoidal, layout: concat, frequency: k/(half-1)}\n",
+    "attention_weights_of_mixed_masks": ENCODER
+    + RELU
+    + "position: none\noutputs: [attention_weights]\n"
+    + "layers: {pattern: [a, b], types: {a: null, b: {position: alibi}}}\n",
+    "message_about_heads_of_long_names": DECODER.replace("n_heads: 4", "n_heads: 4, n_kv_heads: 2")
+    + RELU
+    + "position: none\nlayers: {pattern: [local, sliding_window], types:"
+    + " {local: null, sliding_window: {attention: {n_kv_heads: 1}}}}\n",
+    "layer_norms_that_differ_in_their_bias": DECODER
+    + RELU
+    + "position: none\nnorm: {kind: layer, weight: one_plus_w}\n"
+    + "final_norm: {kind: layer, weight: one_plus_w, bias: false}\n",
+}
+
+NOW_REFUSED = {
+    "a classifier pools over all tokens": DECODER
+    + RELU
+    + "position: none\nhead: {kind: classifier, pool: mean, n_classes: 3}\n",
+    "layer types of one stack must attend to the same things": DECODER
+    + RELU
+    + "position: none\nlayers: {pattern: [a, b],"
+    + " types: {a: null, b: {block: {sublayers: [feed_forward]}}}}\n",
+}
+
+
+@pytest.mark.parametrize("text", NOW_FINE.values(), ids=NOW_FINE)
+def test_it_is_fine_now(text):
+    outcome = try_spec(text)
+    assert outcome.verdict is Verdict.AGREES, outcome.evidence
+
+
+@pytest.mark.parametrize("message", NOW_REFUSED)
+def test_it_is_refused_now(message):
+    outcome = try_spec(NOW_REFUSED[message])
+    assert outcome.verdict is Verdict.REFUSED
+    assert message in outcome.evidence
