@@ -38,12 +38,11 @@ PARTS = tuple(
 # Parts of parts, which are reached as a field of their owner and never told apart by class.
 WITHIN = {
     "golden": {"Temperature", "LayerType", "Segment", "Pooler"},
-    "render": {"Temperature", "Segment", "Pooler"},
+    "render": {"Temperature", "Segment", "Pooler", "OutputGate", "LayerScale", "Projection"},
     "mutants": {
         "Temperature",  # its mistakes are QkL2Norm's
         "LogSqrt",  # the only scheme of a temperature; its mistakes are in the code mutants
         "LayerType",  # its mistakes are Block's
-        "LanguageModelHead",  # its mistakes are Tied's and Linear's
         "FeaturesHead",  # features leave as they are: there is no choice to get wrong
         "FeatureInput",  # features come as they are: there is no choice to get wrong
     },

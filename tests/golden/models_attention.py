@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from specc.ir.attention import (
     Chunk,
     InverseSqrtSum,
@@ -14,18 +16,14 @@ from specc.ir.attention import (
     Sinks,
     Window,
 )
-from specc.ir.layers import Dropout, DropoutSite, LayerNorm, NormWeight
+from specc.ir.layers import Dropout, DropoutSite, LayerNorm, Linear, NormWeight
 from specc.ir.positions import (
     DynamicScaling,
     LinearScaling,
     Llama3Scaling,
     LongRopeScaling,
-    PositionIndex,
     ProportionalScaling,
-    Rotary,
     RotaryLayout,
-    RotaryScaling,
-    RotarySlice,
     YarnScaling,
 )
 from specc.ir.sizes import Constant, Size, Vector, Width, width
@@ -33,11 +31,11 @@ from tests.golden.models import (
     D_MODEL,
     HEAD_DIM,
     INIT,
-    LENGTH,
     N_HEADS,
     N_KV_HEADS,
     linear,
     rms_norm,
+    rotary,
 )
 
 NOPE_DIM = Size("nope_head_dim", 6, "N")
@@ -96,51 +94,47 @@ def latent(
     *,
     low_rank: bool = True,
     bias: bool = False,
-    n_heads: Size = N_HEADS,
-    layout: RotaryLayout = RotaryLayout.INTERLEAVED,
-    scaling: RotaryScaling | None = None,
-    theta: float = 10000.0,
     multiplier: float | None = None,
     window_size: int | None = None,
     eps: float = 1e-6,
-    index: PositionIndex = PositionIndex.MASK,
     dropout: float = 0.0,
+    **rotation: Any,
 ) -> LatentAttention:
-    """`bias`: of the maps down and of the output."""
-    d_model = width(D_MODEL)
-    q_rows = Width(((n_heads, NOPE_DIM), (n_heads, ROPE_DIM)))
-    low = LowRank(
-        linear("q_down_proj", d_model, width(Q_RANK), bias),
-        rms_norm("q_norm", width(Q_RANK), eps),
-        linear("q_up_proj", width(Q_RANK), q_rows, False),
-    )
+    """`bias`: of the maps down and of the output; `rotation`: what `rotary` takes."""
+    d_model, kv_down = width(D_MODEL), Width(((KV_RANK,), (ROPE_DIM,)))
+    kv_up = Width(((N_HEADS, NOPE_DIM), (N_HEADS, VALUE_DIM)))
     factor = None if multiplier is None else Constant("attention_scale_multiplier", multiplier)
-    base, p = Constant("rope_theta", theta), Constant("dropout", dropout)
-    first = RotarySlice.FIRST
+    p = Constant("dropout", dropout)
     return LatentAttention(
         causal=True,
         cached=True,
         d_model=D_MODEL,
-        n_heads=n_heads,
+        n_heads=N_HEADS,
         nope_dim=NOPE_DIM,
         rotary_dim=ROPE_DIM,
         value_dim=VALUE_DIM,
         kv_rank=KV_RANK,
-        q=low if low_rank else linear("q_proj", d_model, q_rows, False),
-        kv_down=linear("kv_down_proj", d_model, Width(((KV_RANK,), (ROPE_DIM,))), bias),
+        q=_latent_queries(low_rank, bias, eps),
+        kv_down=linear("kv_down_proj", d_model, kv_down, bias),
         kv_norm=rms_norm("kv_norm", width(KV_RANK), eps),
-        kv_up=linear(
-            "kv_up_proj",
-            width(KV_RANK),
-            Width(((n_heads, NOPE_DIM), (n_heads, VALUE_DIM))),
-            False,
-        ),
-        output=linear("o_proj", width(n_heads, VALUE_DIM), d_model, bias),
+        kv_up=linear("kv_up_proj", width(KV_RANK), kv_up, False),
+        output=linear("o_proj", width(N_HEADS, VALUE_DIM), d_model, bias),
         scale=InverseSqrtSum((NOPE_DIM, ROPE_DIM), factor),
-        position=Rotary("rotary", LENGTH, ROPE_DIM, ROPE_DIM, base, layout, first, scaling, index),
+        position=rotary(**{"layout": RotaryLayout.INTERLEAVED, "head_dim": ROPE_DIM} | rotation),
         reach=None if window_size is None else window(window_size),
         dropout=Dropout("dropout", DropoutSite.ATTENTION, p) if dropout else None,
         output_dropout=Dropout("output_dropout", DropoutSite.ATTENTION_OUT, p) if dropout else None,
+    )
+
+
+def _latent_queries(low_rank: bool, bias: bool, eps: float) -> Linear | LowRank:
+    rows = Width(((N_HEADS, NOPE_DIM), (N_HEADS, ROPE_DIM)))
+    if not low_rank:
+        return linear("q_proj", width(D_MODEL), rows, False)
+    return LowRank(
+        linear("q_down_proj", width(D_MODEL), width(Q_RANK), bias),
+        rms_norm("q_norm", width(Q_RANK), eps),
+        linear("q_up_proj", width(Q_RANK), rows, False),
     )
 
 

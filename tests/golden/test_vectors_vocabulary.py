@@ -111,7 +111,10 @@ def test_v34_a_sink_has_weight_and_no_value():
 
 def test_a_large_sink_takes_all_and_overflows_nothing():
     scores, free = tensor([1.0, 2.0]), torch.ones(2, dtype=torch.bool)
-    assert masked_softmax(scores, free, tensor(1e4)).tolist() == [0.0, 0.0]
+    sink = tensor(1e4).requires_grad_()
+    found = masked_softmax(scores, free, sink)
+    assert found.tolist() == [0.0, 0.0]
+    assert torch.autograd.grad(found.sum(), sink)[0] == 0
     assert is_close(masked_softmax(scores + 1e4, free, tensor(0.0)).sum(), 1.0)
 
 
@@ -236,7 +239,7 @@ def test_longrope_by_hand():
         found = scaled(part, extent, head_dim=4, theta=100.0)
         assert is_close(found.frequencies, by_hand)
         assert found.gain == 1.25
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="rope_short_factors has 1 factors for 2 pairs"):
         scaled(ma.longrope((1.0,), (2.0,), 8), 8, head_dim=4)
 
 

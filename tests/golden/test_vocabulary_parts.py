@@ -350,3 +350,27 @@ def test_experts_start_like_matrices_of_their_own(init):
     assert is_close(found[f"{at}gate_proj"].bound, bound)
     assert is_close(found[f"{at}gate_proj_bias"].bound, 12**-0.5)
     assert is_close(found[f"{at}down_proj_bias"].bound, 10**-0.5)
+
+
+def test_a_capacity_is_the_decoders_alone():
+    turned = m.rotary(scaling=ma.longrope((1.0,) * 3, (3.0,) * 3, 8))
+    inputs = m.token_input()
+    memory = m.attention(source=AttentionSource.MEMORY, causal=False)
+    both = (m.attention(causal=False, position=turned),), (m.attention(position=turned), memory)
+    names = ("encoder", "encoder_layers"), ("decoder", "decoder_layers")
+    stacks = [
+        m.stack(inputs, [m.block(bodies, m.layer_norm())], name=name, layers_name=layers)
+        for bodies, (name, layers) in zip(both, names, strict=True)
+    ]
+    model = m.model(Kind.ENCODER_DECODER, stacks, [m.tied_head(inputs)])
+    weights, tokens = m.stress_weights(model), torch.randint(0, 29, (2, T))
+
+    def trace(capacity):
+        given = Inputs(source=tokens, target=tokens, capacity=capacity)
+        return run(model, weights, given).trace
+
+    small, large = trace(8), trace(9)
+    assert torch.equal(small["encoder_layers.1"], large["encoder_layers.1"])
+    assert gap(small["decoder_layers.0.attention:q"], large["decoder_layers.0.attention:q"]) > 1e-2
+    with pytest.raises(ValueError, match="5 tokens, but the cache has room for 4"):
+        trace(4)

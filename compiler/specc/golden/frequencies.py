@@ -51,8 +51,10 @@ def turns(part: Rotary, extent: int = 0) -> Turns:
             return Turns(yarn_frequencies(part.scaling, part), part.scaling.attention_factor.value)
         case LongRopeScaling(short, long, original, gain):
             factors = long if extent > original.value else short
-            scaled = [f / s for f, s in zip(plain, factors.values, strict=True)]
-            return Turns(scaled, gain.value)
+            if len(factors.values) != len(plain):
+                found = f"{factors.name} has {len(factors.values)} factors"
+                raise ValueError(f"{found} for {len(plain)} pairs")
+            return Turns([f / s for f, s in zip(plain, factors.values, strict=True)], gain.value)
         case ProportionalScaling():
             whole = rotary_frequencies(part.head_dim.value, theta)
             return Turns([f if 2 * k < width else 0.0 for k, f in enumerate(whole)])

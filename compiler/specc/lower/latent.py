@@ -26,7 +26,8 @@ class _Builder:
         self._d_model = width(context.d_model)
         self._n_heads = self._size("n_heads", node.n_heads, "H")
         self._nope = self._size("nope_head_dim", node.nope_head_dim, "N")
-        self._rope = self._size("rope_head_dim", node.rope_head_dim, "R")
+        path = ("attention", "rope_head_dim")
+        self._rope = context.size("rotary_dim", node.rope_head_dim, "R", path)
         self._value = self._size("value_head_dim", node.value_head_dim, "U")
         self._kv_rank = self._size("kv_rank", node.kv_rank, "L")
 

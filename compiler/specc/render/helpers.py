@@ -30,9 +30,12 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     """The helpers in the order in which a reader needs them."""
     attentions = [p for p in walk(model.stacks) if isinstance(p, Attention)]
     found = []
-    latent = any(isinstance(p, LatentAttention) for p in walk(model.stacks))
+    latent = [p for p in walk(model.stacks) if isinstance(p, LatentAttention)]
     if attentions or latent:
-        found += [section("helpers/split_heads"), section("helpers/merge_heads")]
+        found += [
+            section("helpers/split_heads", both_lengths=any(p.cached for p in latent)),
+            section("helpers/merge_heads"),
+        ]
     found += Turns(model).sections()
     spelled = [a for a in attentions if a.gives_weights or is_explicit(a)]
     if spelled:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from specc.ir.attention import LatentAttention
 from specc.ir.model import Model
 from specc.ir.positions import (
     Alibi,
@@ -173,6 +174,7 @@ class Turns:
     def __init__(self, model: Model) -> None:
         parts = [p for p in walk(model.stacks) if isinstance(p, Rotary)]
         self._parts = list(dict.fromkeys(parts))
+        self._shared_key = any(isinstance(p, LatentAttention) for p in walk(model.stacks))
         self._layouts = list(dict.fromkeys(p.layout for p in parts))
 
     def function(self, rotary: Rotary) -> str:
@@ -187,7 +189,13 @@ class Turns:
     def sections(self) -> list[str]:
         """Their text: those for whole heads first, which the others call."""
         found = [
-            section(f"helpers/rotate_{layout.value}", name=self._base(layout), letter=self._letter)
+            section(
+                f"helpers/rotate_{layout.value}",
+                name=self._base(layout),
+                letter=self._letter,
+                shared_key=self._shared_key,
+                halves=self._halves,
+            )
             for layout in self._layouts
         ]
         parts = {self.function(p): p for p in self._parts if p.is_partial}
@@ -195,6 +203,12 @@ class Turns:
             section(f"helpers/rotate_{p.slice.value}", name=name, whole=self._base(p.layout))
             for name, p in parts.items()
         ]
+
+    @property
+    def _halves(self) -> str:
+        if self._shared_key:
+            return "2 x [B, H, T, R/2] or 2 x [B, 1, T, R/2]"
+        return f"2 x [B, H, T, {self._letter}/2]"
 
     @property
     def _letter(self) -> str:

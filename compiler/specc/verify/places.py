@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from torch import nn
+from torch import Tensor, nn
 
 from specc.ir.attention import Attention, LatentAttention, QkNorm
 from specc.ir.block import Sublayer, TokenInput
@@ -93,3 +93,19 @@ def _norms(model: Model) -> Iterator[tuple[str, Norm | None]]:
     for head in model.heads:
         if isinstance(head, MaskedLanguageModelHead):
             yield head.norm.name, head.norm
+
+
+def mixtures(model: Model) -> Iterator[tuple[str, MixtureOfExperts]]:
+    """(module path, part) of every mixture of experts."""
+    for stack in model.stacks:
+        for path, sublayer in sublayers(model, stack.name):
+            if isinstance(sublayer.body, MixtureOfExperts):
+                yield path, sublayer.body
+
+
+def all_chosen(model: Model, trace: Mapping[str, Tensor]) -> bool:
+    """Whether every expert was chosen by some token, as golden's trace tells."""
+    return all(
+        len(trace[f"{path}:experts"].unique()) == part.experts.n_experts.value
+        for path, part in mixtures(model)
+    )

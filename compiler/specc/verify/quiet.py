@@ -17,6 +17,8 @@ from specc.ir.attention import (
     Attention,
     AttentionSource,
     FusedProjection,
+    LatentAttention,
+    LowRank,
     QkL2Norm,
     QkNorm,
     SeparateProjections,
@@ -131,6 +133,8 @@ def _sublayer(
     if isinstance(body, Attention):
         keys = reads if body.source is AttentionSource.SELF else memory
         _attention(scaling, body, body_prefix, (reads, keys, gives))
+    elif isinstance(body, LatentAttention):
+        _latent(scaling, body, body_prefix, reads, gives)
     else:
         _feed_forward(scaling, body, body_prefix, reads, gives)
     scaling.norm(sublayer.post, prefix, s)
@@ -161,6 +165,25 @@ def _attention(
             scaling.linear(qkv, prefix, rows[:, None] / queries, rows)
         case _:
             assert_never(part.projections)
+    scaling.linear(part.output, prefix, gives, gives)
+
+
+def _latent(
+    scaling: Scaling, part: LatentAttention, prefix: str, reads: float, gives: float
+) -> None:
+    """Latents near the eps of their norms; what unfolds from them has size 1."""
+    level = sqrt(part.kv_norm.eps.value)
+    scaling.linear(part.kv_down, prefix, level / reads, level)
+    scaling.linear(part.kv_up, prefix, 1.0, 1.0)
+    match part.q:
+        case Linear():
+            scaling.linear(part.q, prefix, 1 / reads, 1.0)
+        case LowRank(down, norm, up):
+            asked = sqrt(norm.eps.value)
+            scaling.linear(down, prefix, asked / reads, asked)
+            scaling.linear(up, prefix, 1.0, 1.0)
+        case _:
+            assert_never(part.q)
     scaling.linear(part.output, prefix, gives, gives)
 
 

@@ -5,15 +5,32 @@ The result maps `Config` names to integers; constants stay, so that a wrong one 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
 from math import pi, sqrt
 
-from specc.ir.attention import Attention, InverseSqrt
+from specc.ir.attention import (
+    Attention,
+    Chunk,
+    InverseSqrt,
+    LatentAttention,
+    LowRank,
+    PositionTemperature,
+    Window,
+)
 from specc.ir.block import Embedding, FeatureInput, Segment, Stack, TokenInput
-from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
-from specc.ir.heads import ClassifierHead
+from specc.ir.feed_forward import FeedForward, Glu, MixtureOfExperts, Mlp
+from specc.ir.heads import ClassifierHead, LanguageModelHead
 from specc.ir.model import Model
-from specc.ir.positions import LearnedPosition, Llama3Scaling, Rotary, Sinusoidal
+from specc.ir.positions import (
+    DynamicScaling,
+    LearnedPosition,
+    Llama3Scaling,
+    LongRopeScaling,
+    Rotary,
+    Sinusoidal,
+    YarnScaling,
+)
 from specc.ir.sizes import Size
 from specc.ir.walk import config_fields, walk
 
@@ -25,6 +42,13 @@ N_KV_HEADS = (3, 2)
 HEAD_DIM = (10, 14, 18)
 ROTARY_DIM = (4, 8, 6)
 D_FF = (28, 32, 38, 46)
+NOPE_DIM = (14, 22)
+VALUE_DIM = (16, 26)
+KV_RANK = (34, 38)
+Q_RANK = (44, 46)
+REACH = (4, 5)  # windows and chunks, shorter than the inputs
+SHORT_LENGTH = (5, 7)
+FLOOR = 2.0
 N_TYPES = (7,)
 N_CLASSES = (11, 13, 17)
 SCALE_WIDTH = (19, 23)
@@ -54,14 +78,16 @@ def reduced_sizes(model: Model) -> dict[str, int]:
     """A value for every integer of the model, for `ir.walk.resize` and for `Config(**values)`."""
     claims = _Claims()
     parts = tuple(walk(model.stacks + model.heads))
+    for head in model.heads:
+        if isinstance(head, LanguageModelHead) and head.vocab_size is not None:
+            claims.claim(head.vocab_size, VOCABULARY)  # fewer than the rows, which come next
     for part in parts:
         _claim_widths(claims, part)
     for stack in model.stacks:
         _claim_layers(claims, stack)
     for part in parts:
-        if isinstance(part, Rotary) and isinstance(part.scaling, Llama3Scaling):
-            name = part.scaling.original_max_seq_len.name
-            claims.values[name] = _original_length(part, part.scaling, claims.values)
+        if isinstance(part, Rotary):
+            _claim_original(claims, part)
     for field in config_fields(model):
         if isinstance(field, Size):
             claims.claim(field, ())
@@ -81,10 +107,8 @@ def _claim_widths(claims: _Claims, part: object) -> None:
             claims.claim(part.size, MAX_LENGTH)
             claims.claim(part.head_dim, HEAD_DIM)
             claims.claim(part.rotary_dim, ROTARY_DIM)
-        case Mlp() | Glu():
-            claims.claim(part.d_ff, D_FF)
-        case MixtureOfExperts():
-            _claim_experts(claims, part)
+        case Mlp() | Glu() | MixtureOfExperts():
+            _claim_hidden(claims, part)
         case TokenInput():
             claims.claim(part.embedding.rows, VOCABULARY)
             if part.types is not None:
@@ -96,10 +120,66 @@ def _claim_widths(claims: _Claims, part: object) -> None:
         case ClassifierHead():
             claims.claim(part.n_classes, N_CLASSES)
         case _:
+            _claim_reach(claims, part)
+
+
+def _claim_reach(claims: _Claims, part: object) -> None:
+    match part:
+        case LatentAttention():
+            _claim_latent(claims, part)
+        case Window() | Chunk():
+            claims.claim(part.size, REACH)
+        case _:
             pass
 
 
-def _claim_experts(claims: _Claims, part: MixtureOfExperts) -> None:
+def _claim_latent(claims: _Claims, part: LatentAttention) -> None:
+    claims.claim(part.d_model, D_MODEL)
+    claims.claim(part.n_heads, N_HEADS)
+    claims.claim(part.nope_dim, NOPE_DIM)
+    claims.claim(part.rotary_dim, ROTARY_DIM)
+    claims.claim(part.value_dim, VALUE_DIM)
+    claims.claim(part.kv_rank, KV_RANK)
+    if isinstance(part.q, LowRank):
+        for size in part.q.down.outputs.sizes:
+            claims.claim(size, Q_RANK)
+
+
+def _claim_original(claims: _Claims, part: Rotary) -> None:
+    """An original length that the scaling is felt with at few tokens and few pairs."""
+    match part.scaling:
+        case Llama3Scaling(original_max_seq_len=original) as scaling:
+            claims.values[original.name] = _original_length(part, scaling, claims.values)
+        case DynamicScaling(original_max_seq_len=original):
+            claims.claim(original, SHORT_LENGTH)
+        case LongRopeScaling(original_max_seq_len=original):
+            claims.claim(original, SHORT_LENGTH)
+        case YarnScaling(original_max_seq_len=original):
+            claims.values.setdefault(original.name, original.value)
+        case _:
+            pass
+
+
+def reduced_numbers(model: Model, sizes: Mapping[str, int]) -> dict[str, float | tuple[float, ...]]:
+    """Other numbers that must shrink with the sizes: factors for pairs that are left, and a floor
+    of positions that few tokens reach.
+    """
+    found: dict[str, float | tuple[float, ...]] = {}
+    for part in walk(model.stacks):
+        if isinstance(part, Rotary) and isinstance(part.scaling, LongRopeScaling):
+            pairs = sizes[part.rotary_dim.name] // 2
+            for vector in (part.scaling.short_factors, part.scaling.long_factors):
+                values = vector.values
+                found[vector.name] = tuple(values[i % len(values)] for i in range(pairs))
+        if isinstance(part, PositionTemperature):
+            found[part.floor.name] = min(part.floor.value, FLOOR)
+    return found
+
+
+def _claim_hidden(claims: _Claims, part: FeedForward) -> None:
+    if not isinstance(part, MixtureOfExperts):
+        claims.claim(part.d_ff, D_FF)
+        return
     router, groups = part.router, part.router.groups
     claims.claim(part.experts.d_ff, D_FF)
     claims.claim(router.n_experts, N_EXPERTS)

@@ -30,11 +30,12 @@ from specc.verify.inputs import (
 )
 from specc.verify.live import reset
 from specc.verify.loading import LoadedFile
+from specc.verify.places import all_chosen
 from specc.verify.quiet import stream_level
-from specc.verify.sizes import reduced_sizes
+from specc.verify.sizes import reduced_numbers, reduced_sizes
 from specc.verify.weights import Regime, stress_weights
 
-CROWD = 4  # how many times the usual rows
+CROWDS = (4, 16, 64)  # how many times the usual rows may be needed
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,12 @@ class Subject:
     @cached_property
     def small(self) -> Model:
         """The model at its reduced size: what golden interprets."""
-        return resize(self.model, self.sizes)
+        return resize(self.model, self.numbers)
+
+    @cached_property
+    def numbers(self) -> dict[str, int | float | tuple[float, ...]]:
+        """The sizes, and what else shrinks with them: the arguments of a reduced `Config`."""
+        return {**self.sizes, **reduced_numbers(self.model, self.sizes)}
 
     def weights(self, regime: Regime = Regime.STRESS) -> dict[str, Tensor]:
         """Stress weights of the reduced model, float64."""
@@ -100,11 +106,18 @@ class Subject:
         """Whether tokens choose what they pass."""
         return any(isinstance(part, MixtureOfExperts) for part in walk(self.model.stacks))
 
-    @property
+    @cached_property
     def crowd(self) -> Case:
-        """Many rows, some padded."""
-        seeds = [make_inputs(self.small, Padding.MIXED, seed) for seed in range(CROWD)]
-        return Case("many rows", Regime.STRESS, joined(seeds))
+        """Rows enough, some padded, for every expert to be chosen: as many as that takes."""
+        for times in CROWDS[:-1]:
+            case = self._crowd(times)
+            if all_chosen(self.small, self.golden(case).trace):
+                return case
+        return self._crowd(CROWDS[-1])
+
+    def _crowd(self, times: int) -> Case:
+        several = [make_inputs(self.small, Padding.MIXED, seed) for seed in range(times)]
+        return Case(f"many rows, {times} times as many", Regime.STRESS, joined(several))
 
     def _case_inputs(self, regime: Regime, padding: Padding) -> Inputs:
         inputs = make_inputs(self.small, padding)
@@ -131,7 +144,7 @@ class Subject:
 
     def build(self, dtype: torch.dtype = torch.float64) -> nn.Module:
         """The file's model at its reduced size with fresh weights, in eval mode."""
-        live = self.file.model_class(self.file.config_class(**self.sizes)).to(dtype)
+        live = self.file.model_class(self.file.config_class(**self.numbers)).to(dtype)
         if dtype is torch.float64:
             reset(live)  # tables anew, in float64
         return live.eval()

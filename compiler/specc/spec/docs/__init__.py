@@ -15,7 +15,17 @@ from pydantic import BaseModel
 
 from specc.diagnostics import did_you_mean
 from specc.spec import shapes
-from specc.spec.docs import attention, blocks, experts, heads, model, positions, published
+from specc.spec.docs import (
+    attention,
+    blocks,
+    experts,
+    heads,
+    model,
+    positions,
+    published,
+    reach,
+    stretching,
+)
 from specc.spec.docs.doc import Doc
 
 _DOCS: dict[str, Doc] = {
@@ -26,6 +36,8 @@ _DOCS: dict[str, Doc] = {
     **experts.DOCS,
     **heads.DOCS,
     **published.DOCS,
+    **reach.DOCS,
+    **stretching.DOCS,
 }
 
 

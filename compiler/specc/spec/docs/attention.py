@@ -80,7 +80,10 @@ DOCS: dict[str, Doc] = {
         check="forward parity with n_heads * head_dim != d_model; parameter count",
     ),
     "attention.bias": Doc(
-        "Which projections have a bias: true or false for all, or q, k, v and o apart.",
+        (
+            "Which projections have a bias: true or false for all, or q, k, v and o apart. "
+            "Latent attention: a (the maps down to latents) and o."
+        ),
         mistakes=(
             "One switch for all four where the model has it on q, k and v only, or on all but k.",
             "Biases in the checkpoint that the model never reads.",
@@ -147,8 +150,8 @@ DOCS: dict[str, Doc] = {
     ),
     "attention.qk_norm": Doc(
         (
-            "A norm of q and k after their projections, before positions turn them. A partial "
-            "one starts from the base norm."
+            "A norm of q and k after their projections, before positions turn them unless "
+            "`when` says otherwise. A partial one starts from the base norm."
         ),
         source="Henry et al. 2020; Dehghani et al. 2023 §2",
         mistakes=(
@@ -175,13 +178,14 @@ DOCS: dict[str, Doc] = {
     "attention.qk_norm.over": Doc(
         (
             "head: each head's features apart, after the heads are split. full: all heads' "
-            "features together, before."
+            "features together, before. per_head: as head, each head with weights of its own."
         ),
         mistakes=(
             (
                 "A weight as wide as all heads, applied after the split: a crash, or a "
                 "broadcast that hides it."
             ),
+            "One head's weights shared by all where each has its own.",
         ),
         check="parameter count; forward parity with n_heads > 1",
     ),

@@ -79,7 +79,9 @@ DOCS: dict[str, Doc] = {
     "position.index": Doc(
         (
             "Which number a token's position is. mask: how many real tokens came before. "
-            "arange: its column, padding counted."
+            "arange: its column, padding counted. ids (learned only): how many ids before it "
+            "are not embedding.pad_id, a padding id itself being -1: with offset pad_id + 1 "
+            "it reads the padding's row."
         ),
         mistakes=(
             (
@@ -87,6 +89,7 @@ DOCS: dict[str, Doc] = {
                 "pads change nearly every prediction."
             ),
             "Counting on from the padded length when generating.",
+            "The mask counted where a model counts ids: they differ inside a masked text.",
         ),
         check="padding left 0..3 equals none; cache equals full with padding",
     ),
@@ -119,8 +122,8 @@ DOCS: dict[str, Doc] = {
     ),
     "position.fraction": Doc(
         (
-            "How much of each head turns: the first r = int(head_dim * fraction) features; "
-            "the rest pass."
+            "How much of each head turns: r = int(head_dim * fraction) features, the first ones "
+            "unless slice says otherwise; the rest pass."
         ),
         source="Black et al. 2022 (GPT-NeoX), §2.1",
         mistakes=(
@@ -128,24 +131,6 @@ DOCS: dict[str, Doc] = {
             "The pair offset head_dim/2 in place of r/2.",
         ),
         check="forward parity with fraction 0.5",
-    ),
-    "position.scaling": Doc(
-        (
-            "Rotary frequencies stretched for longer contexts. linear: all divided by a "
-            "factor. llama3: long waves divided, short ones kept, a blend between."
-        ),
-        source="Chen et al. 2023 (linear); Grattafiori et al. 2024, §3.3 (llama3)",
-        mistakes=(
-            "Read from the config and never applied: everything after position 0 drifts.",
-            "Positions divided where frequencies should be, twice over.",
-        ),
-        check="the table against published vectors: of 32 pairs 15 kept, 3 blended, 14 divided",
-    ),
-    "position.scaling.kind": Doc(
-        "linear or llama3.",
-    ),
-    "position.scaling.factor": Doc(
-        "What frequencies are divided by.",
     ),
     "position.scaling.low_freq_factor": Doc(
         (
@@ -158,11 +143,6 @@ DOCS: dict[str, Doc] = {
     "position.scaling.high_freq_factor": Doc(
         "Waves shorter than original_max_seq_len / high_freq_factor are kept as they are.",
         mistakes=("Swapped with low_freq_factor.",),
-        check="the table against published vectors",
-    ),
-    "position.scaling.original_max_seq_len": Doc(
-        "The length that the model was first trained on, before it was stretched.",
-        mistakes=("The new length in its place.",),
         check="the table against published vectors",
     ),
 }

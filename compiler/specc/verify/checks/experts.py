@@ -4,7 +4,6 @@ experts are chosen. Neither shows in the numbers of a forward pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 
@@ -13,10 +12,9 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from specc.ir.feed_forward import MixtureOfExperts, Score
-from specc.ir.model import Model
 from specc.verify.checks.check import Check, counted
 from specc.verify.metrics import relative_error
-from specc.verify.places import sublayers
+from specc.verify.places import mixtures
 from specc.verify.report import Outcome, failed, not_applicable, passed
 from specc.verify.subject import Subject
 
@@ -26,14 +24,6 @@ MOST_WORK = 1.5  # times the work of the chosen experts, router and shared exper
 SMALL = 2.0**-5
 NEAR = 2.0**-12  # apart for bfloat16 beside SMALL, a tie after a sigmoid or a softmax in it
 CLOSE = 0.1
-
-
-def mixtures(model: Model) -> Iterator[tuple[str, MixtureOfExperts]]:
-    """(module path, part) of every mixture of experts."""
-    for stack in model.stacks:
-        for path, sublayer in sublayers(model, stack.name):
-            if isinstance(sublayer.body, MixtureOfExperts):
-                yield path, sublayer.body
 
 
 def least_work(part: MixtureOfExperts, n_tokens: int) -> int:

@@ -36,7 +36,7 @@ class LatePositions(Check):
         """One long row in float64, at the reduced size but for the tables of positions."""
         if subject.model.kind is Kind.FEATURES:
             return not_applicable("a set has no positions")
-        sizes = {**subject.sizes, **_longer(subject.model)}
+        sizes = {**subject.numbers, **_longer(subject.model)}
         model = resize(subject.model, sizes)
         live = subject.file.model_class(subject.file.config_class(**sizes)).double()
         reset(live)

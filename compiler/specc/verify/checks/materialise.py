@@ -90,7 +90,7 @@ def moved(subject: Subject) -> Iterator[tuple[str, nn.Module]]:
 def from_meta(subject: Subject) -> nn.Module:
     """Built on the meta device, materialised full of nan, then reset."""
     with torch.device("meta"):
-        live = subject.file.model_class(subject.file.config_class(**subject.sizes))
+        live = subject.file.model_class(subject.file.config_class(**subject.numbers))
     live = live.to(torch.float64).to_empty(device="cpu")
     for tensor in (*live.parameters(), *live.buffers()):
         if tensor.is_floating_point():

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from specc.ir.block import Embedding
 from specc.ir.model import Model
 from specc.ir.parameters import parameter_count, parameters
-from specc.ir.sizes import Size
+from specc.ir.sizes import Size, Vector
 from specc.ir.walk import config_fields, walk
 from specc.verify.checks.check import Check, counted
 from specc.verify.report import Outcome, failed, passed
@@ -52,7 +52,10 @@ class ConfigDefaults(Check):
 
     def run(self, subject: Subject) -> Outcome:
         """Compare names and defaults with the IR."""
-        wanted = {f.name: f.value for f in config_fields(subject.model)}
+        wanted = {
+            f.name: f.values if isinstance(f, Vector) else f.value
+            for f in config_fields(subject.model)
+        }
         config = subject.file.config_class()
         found = {f.name: vars(config)[f.name] for f in fields(config)}
         for name in [*wanted, *found]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from specc.ir.attention import (
     Attention,
     AttentionSource,
+    Chunk,
     Factor,
     FusedProjection,
     InverseSqrt,
@@ -22,6 +23,7 @@ from specc.ir.model import Kind, Model
 from specc.ir.positions import Alibi
 from specc.ir.sizes import Constant, width
 from specc.verify.mutants.mutant import Mutant, dropped, each, rewritten, scaled
+from specc.verify.mutants.reach import QK_TURNS, SCORES
 
 
 def with_scale(name: str, kind: type[Scale], scale: Scale | None) -> Mutant:
@@ -36,8 +38,9 @@ def with_scale(name: str, kind: type[Scale], scale: Scale | None) -> Mutant:
 
 
 def _anticausal(part: Attention) -> Attention:
-    """Not under a cache with biases: that code knows one direction only (see the code mutants)."""
-    if part.source is AttentionSource.MEMORY or (part.cached and isinstance(part.position, Alibi)):
+    """Not where code knows one direction only: a cache with biases, chunks (see code mutants)."""
+    one_way = part.cached and isinstance(part.position, Alibi)
+    if part.source is AttentionSource.MEMORY or one_way or isinstance(part.reach, Chunk):
         return part
     return replace(part, causal=not part.causal)
 
@@ -89,18 +92,19 @@ def _over_other(part: Attention) -> Attention:
         return part
     if norm.over is NormOver.FULL:
         q_width = k_width = width(part.head_dim)
-        over = NormOver.HEAD
+        over, after_turn = NormOver.HEAD, norm.after_turn
     else:
         q_width = width(part.n_heads, part.head_dim)
         k_width = width(part.n_kv_heads, part.head_dim)
-        over = NormOver.FULL
-    q, k = replace(norm.q, width=q_width), replace(norm.k, width=k_width)
-    return replace(part, qk_norm=QkNorm(over, part.qk_norm.after_turn, q, k))
+        over, after_turn = NormOver.FULL, False
+    q, k = replace(norm.q, width=q_width, heads=None), replace(norm.k, width=k_width, heads=None)
+    return replace(part, qk_norm=QkNorm(over, after_turn, q, k))
 
 
 ATTENTION = (
     Mutant("Attention: causal flipped", _other_direction),
     dropped(Attention, "output_dropout"),
+    *SCORES,
 )
 
 SCALES: dict[str, tuple[Mutant, ...]] = {
@@ -132,6 +136,7 @@ QK_NORMS: dict[str, tuple[Mutant, ...]] = {
     "QkNorm": (
         _without(QkNorm),
         replace(each("", Attention, _over_other), name="QkNorm: over the other width"),
+        *QK_TURNS,
     ),
     "QkL2Norm": (
         _without(QkL2Norm),

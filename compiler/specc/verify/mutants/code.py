@@ -6,46 +6,13 @@ not have gives no mutant.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from specc.ir.attention import Attention, SeparateProjections
 from specc.ir.feed_forward import Router, Score
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
-from specc.verify.mutants.mutant import Reason, matters
-from specc.verify.mutants.patterns import replaced
-
-Needs = Callable[[Model], bool]
-
-
-def always(_model: Model) -> bool:
-    """A mistake that any file may hold."""
-    return True
-
-
-@dataclass(frozen=True)
-class CodeMutant:
-    """One wrong piece of code. `harmless` as in `Mutant`; `needs` says which models are meant."""
-
-    name: str
-    edit: Callable[[str], str | None]
-    harmless: Reason = matters
-    needs: Needs = always
-
-
-def swap(
-    name: str,
-    pattern: str,
-    replacement: str,
-    harmless: Reason = matters,
-    needs: Needs = always,
-) -> CodeMutant:
-    """`pattern` replaced wherever it stands."""
-    return CodeMutant(
-        f"code: {name}", lambda text: replaced(text, pattern, replacement), harmless, needs
-    )
+from specc.verify.mutants.code_attention import CODE_ATTENTION
+from specc.verify.mutants.code_mutant import CodeMutant, Needs, swap
 
 
 def biased(field: str) -> Needs:
@@ -370,6 +337,7 @@ CODE_MUTANTS: tuple[CodeMutant, ...] = (
     *TABLES,
     *PROJECTIONS,
     *ATTENTION,
+    *CODE_ATTENTION,
     *BLOCKS,
     *EXPERTS,
     *NORMS,

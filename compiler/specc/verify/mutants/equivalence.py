@@ -41,7 +41,7 @@ def _of_file(subject: Subject, case: Case) -> Outputs:
 
 def _of_golden(subject: Subject, case: Case, edited: Model) -> Outputs:
     """What golden makes of the edited model with the same weights, those it has beside drawn."""
-    small = resize(edited, subject.sizes)
+    small = resize(edited, subject.numbers)
     own: Mapping[str, Tensor] = stress_weights(small, case.regime)
     given = subject.weights(case.regime)
     with torch.no_grad():

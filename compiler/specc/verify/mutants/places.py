@@ -8,16 +8,16 @@ from specc.ir.attention import Attention
 from specc.ir.positions import (
     Alibi,
     LearnedPosition,
-    LinearScaling,
-    Llama3Scaling,
     PositionIndex,
+    ProportionalScaling,
     Rotary,
     RotaryLayout,
+    RotarySlice,
     Sinusoidal,
     SinusoidFrequency,
     SinusoidLayout,
 )
-from specc.verify.mutants.mutant import Mutant, choices, dropped, each, scaled
+from specc.verify.mutants.mutant import Mutant, choices, dropped, each, scaled, set_to
 
 
 def without_position(kind: type[Rotary | Alibi]) -> Mutant:
@@ -30,26 +30,43 @@ def without_position(kind: type[Rotary | Alibi]) -> Mutant:
     return replace(mutant, name=f"{kind.__name__}: left out")
 
 
+def counted(kind: type[Sinusoidal | LearnedPosition | Rotary]) -> tuple[Mutant, ...]:
+    """Positions counted otherwise; nothing but a table that knows its padding id counts ids."""
+    return tuple(
+        set_to(kind, "index", index) for index in (PositionIndex.MASK, PositionIndex.ARANGE)
+    )
+
+
+def _other_end(part: Rotary) -> Rotary:
+    """The last features of a head in place of the first, or the other way round."""
+    if not part.is_partial:
+        return part
+    is_first = part.slice is RotarySlice.FIRST
+    return replace(part, slice=RotarySlice.LAST if is_first else RotarySlice.FIRST)
+
+
+def _as_proportional(part: Rotary) -> Rotary:
+    """A fraction's pairs and exponents taken from the whole head."""
+    plain = part.scaling is None and part.layout is RotaryLayout.HALF
+    if not part.is_partial or not plain or part.slice is RotarySlice.LAST:
+        return part
+    return replace(part, scaling=ProportionalScaling())
+
+
 def _whole_head(part: Rotary) -> Rotary:
     return replace(part, rotary_dim=part.head_dim)
-
-
-def _as_linear(part: Rotary) -> Rotary:
-    if not isinstance(part.scaling, Llama3Scaling):
-        return part
-    return replace(part, scaling=LinearScaling(part.scaling.factor))
 
 
 SINUSOIDAL = (
     *choices(Sinusoidal, "layout", SinusoidLayout),
     *choices(Sinusoidal, "frequency", SinusoidFrequency),
-    *choices(Sinusoidal, "index", PositionIndex),
+    *counted(Sinusoidal),
 )
 
 LEARNED = (
     each("offset + 2", LearnedPosition, lambda part: replace(part, offset=part.offset + 2)),
     each("no offset", LearnedPosition, lambda part: replace(part, offset=0)),
-    *choices(LearnedPosition, "index", PositionIndex),
+    *counted(LearnedPosition),
 )
 
 ROTARY = (
@@ -58,17 +75,9 @@ ROTARY = (
     dropped(Rotary, "scaling"),
     each("all of the head turns", Rotary, _whole_head),
     without_position(Rotary),
-    *choices(Rotary, "index", PositionIndex),
+    *counted(Rotary),
+    each("the other end of a head turns", Rotary, _other_end),
+    each("proportional in place of a fraction", Rotary, _as_proportional),
 )
-
-SCALINGS: dict[str, tuple[Mutant, ...]] = {
-    "LinearScaling": (scaled(LinearScaling, "factor", 2),),
-    "Llama3Scaling": (
-        scaled(Llama3Scaling, "factor", 2),
-        scaled(Llama3Scaling, "low_freq_factor", 1.5),
-        scaled(Llama3Scaling, "high_freq_factor", 1.5),
-        replace(each("linear in its place", Rotary, _as_linear), name="Llama3Scaling: linear"),
-    ),
-}
 
 ALIBI = (without_position(Alibi),)

@@ -6,7 +6,10 @@ from specc.verify.mutants.attending import ATTENTION, PROJECTIONS, QK_NORMS, SCA
 from specc.verify.mutants.experts import EXPERTS
 from specc.verify.mutants.leaves import DROPOUT, INITS, LAYER_NORM, LINEAR, RMS_NORM
 from specc.verify.mutants.mutant import Mutant
-from specc.verify.mutants.places import ALIBI, LEARNED, ROTARY, SCALINGS, SINUSOIDAL
+from specc.verify.mutants.places import ALIBI, LEARNED, ROTARY, SINUSOIDAL
+from specc.verify.mutants.reach import LATENT, REACH
+from specc.verify.mutants.streams import STREAMS
+from specc.verify.mutants.stretching import SCALINGS
 from specc.verify.mutants.wiring import BLOCKS, FEED_FORWARDS, HEADS, INPUTS
 
 MUTANTS: dict[str, tuple[Mutant, ...]] = {
@@ -24,9 +27,12 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     **SCALES,
     **PROJECTIONS,
     **QK_NORMS,
+    **REACH,
+    **LATENT,
     **FEED_FORWARDS,
     **EXPERTS,
     **BLOCKS,
     **INPUTS,
     **HEADS,
+    **STREAMS,
 }

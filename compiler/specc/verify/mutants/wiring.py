@@ -36,6 +36,7 @@ from specc.verify.mutants.mutant import (
     each,
     set_to,
 )
+from specc.verify.mutants.streams import RESIDUALS, STACKS
 
 
 def _exchanged(part: Glu) -> Glu:
@@ -124,10 +125,11 @@ BLOCKS: dict[str, tuple[Mutant, ...]] = {
         dropped(Sublayer, "pre"),
         dropped(Sublayer, "post"),
         dropped(Sublayer, "out"),
+        *RESIDUALS,
     ),
     "Segment": (each("the pattern starts one type later", Segment, _rotated),),
     "LayerType": (),
-    "Stack": (dropped(Stack, "final_norm"),),
+    "Stack": (dropped(Stack, "final_norm"), *STACKS),
 }
 
 
@@ -151,7 +153,6 @@ HEADS: dict[str, tuple[Mutant, ...]] = {
         replace(each("", LanguageModelHead, _untied_head), name="Tied: the tie is lost"),
         each("bias flipped", Tied, _tied_bias),
     ),
-    "LanguageModelHead": (),
     "MaskedLanguageModelHead": choices(MaskedLanguageModelHead, "activation", Activation),
     "ClassifierHead": (
         *choices(ClassifierHead, "pool", Pool),

@@ -63,6 +63,10 @@ _POOLED = {"kind": "classifier", "n_classes": 3}
 _ROPE = {"kind": "rope"}
 _GLU = {"kind": "glu", "activation": "silu"}
 
+_EXPERTS = {"kind": "experts", "n_experts": 6, "top_k": 2, "activation": "silu"}
+_SIGMOID = {"score": "sigmoid", "selection_bias": True, "renormalise": True, "scale": 2.5}
+_GROUPS = {"n_groups": 3, "n_kept": 1, "score": "top2_sum", "fill": "minus_infinity"}
+
 FEATURES: tuple[Feature, ...] = (
     KIND,
     Feature(
@@ -179,6 +183,10 @@ FEATURES: tuple[Feature, ...] = (
             swiglu=_GLU,
             geglu={"kind": "glu", "activation": "gelu_erf", "bias": True},
             relu_squared_glu={"kind": "glu", "activation": "relu_squared"},
+            clamped_swiglu={**_GLU, "clamp": {}},
+            experts={**_EXPERTS, "top_k": 1, "shared": {"d_ff": 5, "gate": "sigmoid"}},
+            experts_by_softmax_of_the_chosen={**_EXPERTS, "score": "topk_softmax", "bias": True},
+            experts_in_groups={**_EXPERTS, **_SIGMOID, "groups": _GROUPS},
         ),
     ),
     Feature(

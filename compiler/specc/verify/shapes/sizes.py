@@ -19,6 +19,13 @@ POOLS = {
     "head_dim": (10, 14, 26, 34),
     "rotary_dim": (4, 8),
     "d_ff": (28, 32, 38, 46, 58),
+    "nope_head_dim": (14, 22),
+    "value_head_dim": (16, 20),
+    "kv_rank": (52, 62),
+    "q_rank": (74, 82),
+    "embedding_width": (23, 29),
+    "window": (4,),
+    "chunk": (5,),
     "n_types": (7,),
     "n_classes": (11, 13, 17),
     "n_experts": (25, 35),  # in groups of 5 or 7, of which 2 hold enough to choose from

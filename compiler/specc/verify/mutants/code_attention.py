@@ -1,0 +1,140 @@
+"""Wrong code in what attention looks at, how it scores, and how latents unfold."""
+
+from __future__ import annotations
+
+from specc.verify.mutants.code_mutant import CodeMutant, swap
+from specc.verify.mutants.patterns import replaced
+
+_CAP = "softcap * torch.tanh(scores / softcap)"
+_FAR = "query - key < window"
+_WIDTHS = "self.unfolded_widths"
+_UNFOLD = f"k, v = unfolded.split({_WIDTHS}, dim=-1)"
+
+
+def _cap_late(text: str) -> str | None:
+    """Two places: the cap goes from above the mask to below it."""
+    uncapped = replaced(text, _CAP, "scores")
+    return uncapped and replaced(uncapped, "scores.softmax(dim=-1)", f"({_CAP}).softmax(dim=-1)")
+
+
+def _all_keys_first() -> str:
+    """The rows of kv_up read as all keys, then all values."""
+    flat, n_keys = "merge_heads(unfolded)", f"self.n_heads * {_WIDTHS}[0]"
+    keys = f"split_heads({flat}[..., : {n_keys}], {_WIDTHS}[0])"
+    return f"k, v = {keys}, split_heads({flat}[..., {n_keys} :], {_WIDTHS}[1])"
+
+
+REACH: tuple[CodeMutant, ...] = (
+    swap("window: one key too many", _FAR, "query - key <= window"),
+    swap("window: one key too few", _FAR, "query - key < window - 1"),
+    swap("window: the future is visible", f"(key <= query) & ({_FAR})", _FAR),
+    swap("both sides: one key too few", "distance <= window", "distance < window"),
+    swap(
+        "both sides: only the past is near",
+        "(place - place[:, None]).abs()",
+        "(place[:, None] - place) % (1 << 20)",
+    ),
+    swap("window: padding visible", "(near & real) | _itself", "near | _itself"),
+    swap(
+        "both sides: padding visible",
+        "(near & token_mask[:, None, None, :]) | _itself",
+        "near | _itself",
+    ),
+    swap(
+        "chunks of columns", "token_mask.cumsum(1) - 1", "torch.ones_like(token_mask).cumsum(1) - 1"
+    ),
+    swap(
+        "chunks one token late",
+        "key // chunk == query // chunk",
+        "(key + 1) // chunk == (query + 1) // chunk",
+    ),
+    swap("chunk: the future is visible", "past & same[:, None] & real", "same[:, None] & real"),
+    swap("chunk: padding visible", "past & same[:, None] & real", "past & same[:, None]"),
+)
+
+SCORES: tuple[CodeMutant, ...] = (
+    CodeMutant("code: softcap after the mask", _cap_late),
+    swap("softcap: x tanh(x / cap)", _CAP, "scores * torch.tanh(scores / softcap)"),
+    swap(
+        "softcap: before the scale", _CAP, "scale * softcap * torch.tanh(scores / scale / softcap)"
+    ),
+    swap(
+        "sink: the last key weighs as the sink",
+        "_w.softmax(dim=-1)[..., :-1]",
+        "_w.softmax(dim=-1)[..., 1:]",
+    ),
+    swap("sink: scaled as a score", "sinks.view(-1, 1, 1)", "(scale * sinks.view(-1, 1, 1))"),
+    swap("sink: one for all heads", "sinks.view(-1, 1, 1)", "sinks[:1].view(-1, 1, 1)"),
+    swap(
+        "sink: no weight",
+        "torch.cat((scores, sink), dim=-1)",
+        "torch.cat((scores, sink - 1e9), dim=-1)",
+    ),
+    swap("temperature: position off by one", "position.double() + 1", "position.double()"),
+    swap(
+        "temperature: not in steps",
+        "((position.double() + 1) / floor).floor()",
+        "((position.double() + 1) / floor)",
+    ),
+    swap("temperature: ln of the steps", "steps.log1p()", "steps.clamp(min=1).log()"),
+    swap("norm of q after the turn left out", "self.q_norm(q)", "q"),
+    swap(
+        "logits: x tanh(x / cap)",
+        "_c * torch.tanh(logits / _c)",
+        "logits * torch.tanh(logits / _c)",
+    ),
+    swap(
+        "the feed-forward's residual multiplier left out",
+        "x + self.residual_multiplier * self.feed_forward(_x)",
+        "x + self.feed_forward(_x)",
+    ),
+    swap(
+        "the residual multiplier on the stream too",
+        "x + self.residual_multiplier * self.feed_forward(_x)",
+        "self.residual_multiplier * (x + self.feed_forward(_x))",
+    ),
+)
+
+LATENT: tuple[CodeMutant, ...] = (
+    swap("latent: the norm left out", "self.kv_norm(latent)", "latent"),
+    swap(
+        "latent: the norm of queries left out",
+        "self.q_up_proj(self.q_norm(_x))",
+        "self.q_up_proj(_x)",
+    ),
+    swap(
+        "latent: the shared key not turned",
+        "rotate(key.unsqueeze(1), _cos, _sin)",
+        "key.unsqueeze(1)",
+    ),
+    swap("latent: queries not turned", "rotate(q_turned, _cos, _sin)", "q_turned"),
+    swap("latent: the scale of N only", "head_width**-0.5", "self.query_widths[0] ** -0.5"),
+    swap("latent: values before keys", _UNFOLD, f"v, k = unfolded.split({_WIDTHS}[::-1], dim=-1)"),
+    swap("latent: all keys before all values", _UNFOLD, _all_keys_first()),
+    swap(
+        "latent: R before N",
+        "q, q_turned = q.split(self.query_widths, dim=-1)",
+        "q_turned, q = q.split(self.query_widths[::-1], dim=-1)",
+    ),
+)
+
+STRETCHING: tuple[CodeMutant, ...] = (
+    swap(
+        "rotary: the factor on cosines only", "angle.sin() * self.attention_factor", "angle.sin()"
+    ),
+    swap(
+        "yarn: the ramp the other way",
+        "ramp / self.factor + 1 - ramp",
+        "(1 - ramp) / self.factor + ramp",
+    ),
+    swap(
+        "longrope: factors multiplied",
+        "self.theta ** (-pair / half) / divisor",
+        "self.theta ** (-pair / half) * divisor",
+    ),
+    swap(
+        "longrope: always short", "(seen > self.original_max_seq_len).long()", "(seen * 0).long()"
+    ),
+)
+
+CODE_ATTENTION: tuple[CodeMutant, ...] = (*REACH, *SCORES, *LATENT, *STRETCHING)
