@@ -29,11 +29,12 @@ from specc.render.helpers import counts_from_start, helper_sections
 from specc.render.latent import LatentText, latent_section
 from specc.render.layers import Pattern, cache_section
 from specc.render.methods import Forward, Method
+from specc.render.names import Names, Tables
 from specc.render.norms import NormTable
 from specc.render.position_wise import FeedForwardTable
 from specc.render.positions import PositionTable, Turns, turns_shape
 from specc.render.reset import reset_lines
-from specc.render.stack import Names, StackText, Tables
+from specc.render.stack import StackText
 from specc.render.views import ViewText, as_class, view_texts
 
 Part = TypeVar("Part")

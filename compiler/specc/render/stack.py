@@ -10,11 +10,8 @@ from specc.ir.attention import Attention, AttentionSource, LatentAttention, Posi
 from specc.ir.block import EmbeddingScale, FeatureInput, ProjectAt, Stack, TokenInput
 from specc.ir.layers import Linear, Norm
 from specc.ir.positions import (
-    DynamicScaling,
     LearnedPosition,
-    LongRopeScaling,
     PositionIndex,
-    Rotary,
     Sinusoidal,
 )
 from specc.ir.sizes import Constant, Size
@@ -26,36 +23,9 @@ from specc.render.engine import lines
 from specc.render.feed_forward import linear_code
 from specc.render.layers import Pattern
 from specc.render.masks import Masks, look
+from specc.render.names import Names, RotaryLine, Tables, follows_length, variable
 from specc.render.norms import NormTable
 from specc.render.views import ViewText
-
-
-@dataclass(frozen=True)
-class Names:
-    """What the surrounding method calls the stack's tokens, their mask and the letter of their
-    number.
-    """
-
-    tokens: str
-    mask: str
-    length: str
-
-
-@dataclass(frozen=True)
-class Tables:
-    """How the model constructs the modules that know about places; keys are attribute names."""
-
-    constructions: dict[str, str]
-
-
-@dataclass(frozen=True)
-class RotaryLine:
-    """The look-up of one rotary table."""
-
-    rotary: str
-    cos: str
-    sin: str
-    arguments: str
 
 
 @dataclass(frozen=True)
@@ -251,7 +221,7 @@ class StackText:
     @property
     def reads_length(self) -> bool:
         """Whether frequencies depend on how long the call or the cache is."""
-        return any(_follows_length(v.rotary) for v in self._views)
+        return any(follows_length(v.rotary) for v in self._views)
 
     @property
     def call_length(self) -> str:
@@ -281,9 +251,9 @@ class StackText:
         return [
             RotaryLine(
                 rotary.name,
-                _variable(rotary, "cos"),
-                _variable(rotary, "sin"),
-                "position, x.dtype" + (", length" if _follows_length(rotary) else ""),
+                variable(rotary, "cos"),
+                variable(rotary, "sin"),
+                "position, x.dtype" + (", length" if follows_length(rotary) else ""),
             )
             for rotary in dict.fromkeys(v.rotary for v in self._views)
             if rotary is not None
@@ -318,7 +288,7 @@ class StackText:
         given: list[str] = []
         if text.rotary:
             rotary = view.rotary or next(v.rotary for v in self._views if v.rotary is not None)
-            given += [_variable(rotary, "cos"), _variable(rotary, "sin")]
+            given += [variable(rotary, "cos"), variable(rotary, "sin")]
         masks = self._masks(text)
         mask = masks.variable(view)
         given.append(mask)
@@ -390,12 +360,3 @@ class StackText:
         """The features after the final norm."""
         norm = self.stack.final_norm
         return "x" if norm is None else f"self.{norm.name}(x)"
-
-
-def _follows_length(rotary: Rotary | None) -> bool:
-    return rotary is not None and isinstance(rotary.scaling, DynamicScaling | LongRopeScaling)
-
-
-def _variable(rotary: Rotary, word: str) -> str:
-    """`cos` for the table `rotary`, `cos_local` for `rotary_local`."""
-    return rotary.name.replace("rotary", word)

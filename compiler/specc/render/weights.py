@@ -55,7 +55,7 @@ def _summary(parts: Sequence[Attention]) -> str:
     if all(a.softcap is None and a.sinks is None for a in parts):
         return "What SDPA keeps to itself, the softmax of the scores"
     if any(a.sinks is not None for a in parts):
-        return "The softmax of the scores and a sink, which takes weight and has no value"
+        return "The softmax of the scores beside a sink that has no value"
     return "The softmax of the capped scores, which SDPA cannot say"
 
 

@@ -1,7 +1,6 @@
-"""Does a tree hold only what the language knows? Unknown keys, misspelt words, wrong types,
-numbers out of bounds. Walks the authored tree along its shape and gives every problem it finds.
-What is missing is not its business: a partial tree is fine here, since style and base parts may
-still fill it.
+"""Does a tree hold only what the language knows? Walks the authored tree along its shape and gives
+every unknown key, misspelt word, wrong type and number out of bounds. What is missing is not its
+business: style and base parts may still fill it.
 """
 
 from __future__ import annotations
@@ -363,11 +362,7 @@ def _options(node: Node, shape: Options) -> Iterator[Diagnostic]:
         fits = (
             (isinstance(option, Record) and isinstance(node, Mapping))
             or (isinstance(option, Real) and _is_number(node))
-            or (
-                isinstance(option, Words)
-                and isinstance(node, Scalar)
-                and isinstance(node.value, str)
-            )
+            or (isinstance(option, Words) and _is_word(node))
         )
         if fits:
             if isinstance(option, Words):
@@ -376,6 +371,10 @@ def _options(node: Node, shape: Options) -> Iterator[Diagnostic]:
                 yield from check(node, option)
             return
     yield problem(node, f"must be {expected(shape)}, not {shown(node)}")
+
+
+def _is_word(node: Node) -> bool:
+    return isinstance(node, Scalar) and isinstance(node.value, str)
 
 
 def _is_number(node: Node) -> bool:

@@ -30,7 +30,9 @@ head: language_model
     + _GLU
     + """
 style: decoder, rms norm, rope
-position: {scaling: {kind: yarn, factor: 4, original_max_seq_len: 20, truncate: false}}
+position:
+  theta: 100
+  scaling: {kind: yarn, factor: 4, original_max_seq_len: 400, truncate: false}
 block: {norm_placement: pre, residual: normed}
 attention:
   {kind: latent, n_heads: 3, nope_head_dim: 6, rope_head_dim: 8, value_head_dim: 4, kv_rank: 10,

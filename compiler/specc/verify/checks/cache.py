@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from specc.golden import Inputs
 from specc.ir.heads import ClassifierHead
 from specc.ir.model import Kind, Model
+from specc.ir.positions import DynamicScaling, LongRopeScaling
+from specc.ir.walk import walk
 from specc.verify.calls import Outputs, arguments, named
 from specc.verify.checks.check import Check
 from specc.verify.inputs import LENGTH, rows_of
@@ -74,12 +76,18 @@ def _by_place(model: Model, outputs: Outputs) -> Outputs:
 def chunked(live: nn.Module, model: Model, inputs: Inputs, sizes: tuple[int, ...]) -> Outputs:
     """The outputs of several calls that share a cache, joined along the places."""
     given = inputs.target if inputs.tokens is None else inputs.tokens
-    cache = new_cache(live, needed(given).size(0), LENGTH + 3)
+    cache = new_cache(live, needed(given).size(0), room(model))
     calls = _translated if model.kind is Kind.ENCODER_DECODER else _calls
     pieces = [_by_place(model, o) for o in calls(live, model, inputs, sizes, cache)]
     if cache.length != LENGTH:
         raise ValueError(f"cache.length is {cache.length} after {LENGTH} tokens")
     return {name: torch.cat([piece[name] for piece in pieces], dim=1) for name in pieces[0]}
+
+
+def room(model: Model) -> int:
+    """A capacity for LENGTH tokens; just that where turns follow it, so that a full pass agrees."""
+    follows = any(isinstance(p, DynamicScaling | LongRopeScaling) for p in walk(model.stacks))
+    return LENGTH if follows else LENGTH + 3
 
 
 def _calls(

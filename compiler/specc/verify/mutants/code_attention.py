@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from specc.ir.attention import Attention
+from specc.ir.model import Model
+from specc.ir.walk import walk
 from specc.verify.mutants.code_mutant import CodeMutant, swap
 from specc.verify.mutants.patterns import replaced
+
+WIDE_CAP = 40  # e^-40 is 4e-18
 
 _CAP = "softcap * torch.tanh(scores / softcap)"
 _FAR = "query - key < window"
@@ -15,6 +20,14 @@ def _cap_late(text: str) -> str | None:
     """Two places: the cap goes from above the mask to below it."""
     uncapped = replaced(text, _CAP, "scores")
     return uncapped and replaced(uncapped, "scores.softmax(dim=-1)", f"({_CAP}).softmax(dim=-1)")
+
+
+def _hidden_by_the_cap(model: Model) -> str | None:
+    """Why a masked key may count: e^-cap of its weight is less than any rounding."""
+    parts = [part for part in walk(model.stacks) if isinstance(part, Attention)]
+    if any(part.softcap is not None and part.softcap.value < WIDE_CAP for part in parts):
+        return None
+    return "masked keys weigh e^-cap or less, which no number of the output shows"
 
 
 def _all_keys_first() -> str:
@@ -53,7 +66,7 @@ REACH: tuple[CodeMutant, ...] = (
 )
 
 SCORES: tuple[CodeMutant, ...] = (
-    CodeMutant("code: softcap after the mask", _cap_late),
+    CodeMutant("code: softcap after the mask", _cap_late, _hidden_by_the_cap),
     swap("softcap: x tanh(x / cap)", _CAP, "scores * torch.tanh(scores / softcap)"),
     swap(
         "softcap: before the scale", _CAP, "scale * softcap * torch.tanh(scores / scale / softcap)"

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from specc.verify.random_specs.parts import (
-    TABLE_KINDS,
     Sizes,
     activations,
     attention_options,
@@ -16,8 +15,9 @@ from specc.verify.random_specs.parts import (
     feed_forward_biases,
     feed_forwards,
     norms,
-    positions,
+    reaches,
 )
+from specc.verify.random_specs.places import TABLE_KINDS, positions, turning
 from specc.verify.random_specs.yaml_text import Tree
 
 NAMES = ("a", "local", "global", "layer_2", "sliding_window")
@@ -35,7 +35,19 @@ def layer_patterns(draw: DrawFn, body: Tree, fit: Sizes) -> Tree:
         override = draw(layer_overrides(body, fit, cross=False))
         override.update(draw(_positions(body, fit)))
         types[name] = override or draw(st.sampled_from([None, {}]))
-    return {"pattern": [*names, *more], "types": types}
+    pattern = [*names, *more]
+    if draw(st.booleans()):
+        pattern = draw(_counted(pattern))
+    found: Tree = {"pattern": pattern, "types": types}
+    if len(names) < n_layers and draw(st.booleans()):  # the last layer is none's only one
+        at = n_layers - 1
+        found["override"] = [{"at": at, "type": draw(st.sampled_from(names))}]
+    return found
+
+
+def _counted(pattern: list[str]) -> SearchStrategy[list[Any]]:
+    """The same pattern with its first name as a count of one, all of it or nothing more."""
+    return st.sampled_from([[{name: 1} for name in pattern], [{pattern[0]: 1}, *pattern[1:]]])
 
 
 def _positions(body: Tree, fit: Sizes) -> SearchStrategy[Tree]:
@@ -43,12 +55,14 @@ def _positions(body: Tree, fit: Sizes) -> SearchStrategy[Tree]:
     kind = body["position"]["kind"]
     if kind in TABLE_KINDS:
         return st.just({})
-    kinds = ["none"]
-    if body["kind"] in ("decoder", "encoder"):
+    is_latent = body["attention"].get("kind") == "latent"
+    kinds = [] if is_latent else ["none"]
+    if body["kind"] in ("decoder", "encoder") and not is_latent:
         kinds.append("alibi")
-    if fit.head_dim % 2 == 0 and "max_seq_len" in body:
+    turns = turning(body, fit)
+    if turns.head_dim % 2 == 0 and "max_seq_len" in body:
         kinds.append("rope")
-    own = positions(fit, *kinds)
+    own = positions(fit, *kinds, turns=turns, index=body["position"].get("index", "mask"))
     return st.fixed_dictionaries({}, optional={"position": own})
 
 
@@ -60,19 +74,35 @@ def layer_overrides(body: Tree, fit: Sizes, cross: bool) -> SearchStrategy[Tree]
         "block": _blocks(body),
         "feed_forward": _feed_forwards(),
     }
-    if not is_fused:
-        optional["attention"] = attention_options(fit, can_fuse=False)
+    is_latent = body["attention"].get("kind") == "latent"
+    if not is_fused and not is_latent:
+        optional["attention"] = _attentions(body, fit)
     if cross:
         options = attention_options(fit, can_fuse=False)
         optional["cross_attention"] = options.map(lambda node: {**node, "projection": "separate"})
     return cast(SearchStrategy[Tree], st.fixed_dictionaries({}, optional=optional))
 
 
+def _attentions(body: Tree, fit: Sizes) -> SearchStrategy[Tree]:
+    """Options with a reach of their own, where the base has none."""
+    options = attention_options(fit, can_fuse=False)
+    if {"window", "chunk", "temperature"} & set(body["attention"]):
+        return options
+    near = reaches(body["kind"] == "decoder" and body["position"]["kind"] != "alibi")
+    return st.builds(lambda a, b: {**a, **b}, options, near)
+
+
 def _blocks(body: Tree) -> SearchStrategy[Tree]:
     words = ["pre", "sandwich", "post_sublayer", "post"]
     if body["block"].get("wiring") == "parallel":
         words = words[: 2 if body["block"].get("shared_norm") else 3]
-    return st.fixed_dictionaries({"norm_placement": st.sampled_from(words)})
+    if body["block"].get("residual") == "normed":
+        words = words[:2]
+    required = {"norm_placement": st.sampled_from(words)}
+    if body["block"].get("shared_norm") or body["block"].get("residual") == "normed":
+        return st.fixed_dictionaries(required)
+    skipped = st.sampled_from([["feed_forward"], []])
+    return st.fixed_dictionaries(required, optional={"skip_norms": skipped})
 
 
 def _feed_forwards() -> SearchStrategy[Tree]:

@@ -23,11 +23,17 @@ def embeddings(kind: str) -> SearchStrategy[Tree]:
         "scale": st.sampled_from(["one", "sqrt_d_model", 1, 0.5]),
         "norm": derived_norms(),
     }
+    places = st.sampled_from(["before_position", "before_norm", "after_norm"])
+    optional["padded_vocab_size"] = st.sampled_from([12, 16])
     if kind == "encoder":
         optional["types"] = st.sampled_from([2, 3])
     if kind == "encoder_decoder":
         optional["shared"] = _FLAG
-    return some({}, **optional)
+    narrow: dict[str, Draws] = {
+        "width": st.sampled_from([6, 4, 9]),
+        "project": some({"at": places}, bias=_FLAG),
+    }
+    return st.one_of(some({}, **optional), some(narrow, **optional))
 
 
 def drawn_heads(kind: str) -> Draws:
@@ -57,10 +63,15 @@ def _lists(first: Draws) -> Draws:
 
 
 def _language_models() -> Draws:
+    numbers: dict[str, Draws] = {
+        "in_multiplier": st.sampled_from([0.5, 3]),
+        "out_multiplier": st.sampled_from([0.25, 2]),
+        "softcap": st.sampled_from([1.0, 30]),
+    }
     return st.one_of(
         st.just("language_model"),
         some({}, tied=_FLAG, bias=_FLAG).filter(bool),
-        some({"kind": st.just("language_model")}, tied=_FLAG, bias=_FLAG),
+        some({"kind": st.just("language_model")}, tied=_FLAG, bias=_FLAG, **numbers),
     )
 
 

@@ -16,11 +16,9 @@ from specc.verify.random_specs.yaml_text import Tree, Value
 
 Draws = SearchStrategy[Any]
 NARROWEST = 5  # norms of fewer features divide by almost nothing now and then
-TABLE_KINDS = ("sinusoidal", "learned")  # of a whole stack; the others are a layer type's own
 
 _EPS = st.sampled_from([1e-6, 1e-5, 1e-12, 1e-3, 0.1])
 _WEIGHT = st.sampled_from(["w", "one_plus_w", "none"])
-_INDEX = st.sampled_from(["mask", "arange"])
 _FLAG = st.booleans()
 
 
@@ -74,60 +72,6 @@ def derived_norms() -> Draws:
     return st.one_of(st.just(True), some({}, eps=_EPS, weight=_WEIGHT), norms())
 
 
-def positions(fit: Sizes, *kinds: str) -> SearchStrategy[Tree]:
-    """A position of one of these kinds, always a mapping."""
-    frequencies = ["2k/d", "k/(half-1)"] if fit.d_model % 2 == 0 and fit.d_model > 2 else ["2k/d"]
-    drawn: dict[str, SearchStrategy[Tree]] = {
-        "none": some({"kind": st.just("none")}),
-        "sinusoidal": some(
-            {"kind": st.just("sinusoidal")},
-            layout=st.sampled_from(["interleaved", "concat"]),
-            frequency=st.sampled_from(frequencies),
-            index=_INDEX,
-        ),
-        "learned": some({"kind": st.just("learned")}, offset=st.integers(0, 3), index=_INDEX),
-        "alibi": some({"kind": st.just("alibi")}),
-        "rope": _rope(fit),
-    }
-    return st.one_of([drawn[kind] for kind in kinds])
-
-
-def _rope(fit: Sizes) -> SearchStrategy[Tree]:
-    parts: list[float | str] = [1.0, 0.5, 0.34, "50%", 0.75]
-    fitting = [each for each in parts if _turned(fit, each) > 0 and _turned(fit, each) % 2 == 0]
-    return some(
-        {"kind": st.just("rope")},
-        theta=st.sampled_from([10000, 100, 1e6, 500.5]),
-        layout=st.sampled_from(["half", "interleaved"]),
-        fraction=st.sampled_from(fitting or [1.0]),
-        scaling=_scaling(),
-        index=_INDEX,
-    )
-
-
-def _turned(fit: Sizes, fraction: float | str) -> int:
-    return int(fit.head_dim * (0.5 if isinstance(fraction, str) else fraction))
-
-
-def _scaling() -> Draws:
-    factor = st.sampled_from([2, 2.5, 8.0])
-    linear = some({"factor": factor})
-    llama3 = some(
-        {
-            "factor": factor,
-            "low_freq_factor": st.sampled_from([1, 0.5]),
-            "high_freq_factor": st.sampled_from([4, 1.5]),
-            "original_max_seq_len": st.sampled_from([8, 64, "2 * max_seq_len"]),
-        }
-    )
-    return st.one_of(
-        linear.map(lambda node: {"linear": node}),
-        linear.map(lambda node: {"kind": "linear", **node}),
-        llama3.map(lambda node: {"llama3": node}),
-        llama3.map(lambda node: {"kind": "llama3", **node}),
-    )
-
-
 def attention_options(fit: Sizes, can_fuse: bool) -> SearchStrategy[Tree]:
     """What attention may have beside its number of heads."""
     divisors = [n for n in range(1, fit.n_heads + 1) if fit.n_heads % n == 0]
@@ -137,6 +81,7 @@ def attention_options(fit: Sizes, can_fuse: bool) -> SearchStrategy[Tree]:
         bias=attention_biases(),
         scale=_scales(),
         qk_norm=qk_norms(),
+        **scores(),
     )
     if not can_fuse:
         return separate
@@ -157,15 +102,41 @@ def _scales() -> Draws:
     return st.one_of(words, some({"inv_sqrt": width}))
 
 
+def scores() -> dict[str, Draws]:
+    """What all attention may have of the published variants."""
+    return {
+        "clip_qkv": st.sampled_from([0.5, 8]),
+        "softcap": st.sampled_from([1.0, 50]),
+        "sinks": _FLAG,
+        "gate": st.sampled_from(["sigmoid", "none"]),
+        "scale_by_layer": _FLAG,
+    }
+
+
+def reaches(is_causal: bool) -> Draws:
+    """What self-attention over tokens may look at, and how its queries grow."""
+    size = st.sampled_from([1, 3, 4, 20])
+    near: list[Draws] = [st.just({}), size.map(lambda n: {"window": n})]
+    if not is_causal:
+        return st.one_of(near)
+    near.append(size.map(lambda n: {"chunk": n}))
+    given = some({}, floor=st.sampled_from([2, 3.5]), coefficient=st.sampled_from([0.1, 1]))
+    warm = some({}, temperature=given)
+    return st.builds(lambda a, b: {**a, **b}, st.one_of(near), warm)
+
+
 def qk_norms() -> Draws:
     """All forms of query-key norms, and none."""
-    over = st.sampled_from(["head", "full"])
+    over = st.sampled_from(["head", "full", "per_head"])
+    apart = st.sampled_from(["head", "per_head"])
+    late = st.just("after_rotary")
     temperature = st.sampled_from(["none", "per_head"])
     return st.one_of(
         st.sampled_from(["rms", "l2", None, "layer"]),
         some({"over": over}, eps=_EPS, weight=_WEIGHT),
         some({"kind": st.just("rms")}, over=over, **_rms_norm()),
         some({"kind": st.just("layer")}, over=over, **_layer_norm()),
+        some({"when": late}, over=apart, eps=_EPS, weight=_WEIGHT),
         some({"kind": st.just("l2")}, eps=_EPS, temperature=temperature),
     )
 
@@ -180,6 +151,27 @@ def attentions(fit: Sizes, can_fuse: bool) -> SearchStrategy[Tree]:
         required["head_dim"] = st.just(fit.head_dim)
     base = st.fixed_dictionaries(required)
     return st.builds(lambda a, b: {**a, **b}, base, attention_options(fit, can_fuse))
+
+
+def latents() -> SearchStrategy[Tree]:
+    """A whole node of latent attention."""
+    flag = some({}, a=_FLAG, o=_FLAG)
+    required: dict[str, Draws] = {
+        "kind": st.just("latent"),
+        "n_heads": st.sampled_from([2, 1, 3]),
+        "nope_head_dim": st.sampled_from([4, 1, 3]),
+        "rope_head_dim": st.sampled_from([4, 2, 6]),
+        "value_head_dim": st.sampled_from([5, 2, 4]),
+        "kv_rank": st.sampled_from([6, 5]),
+    }
+    return some(
+        required,
+        q_rank=st.sampled_from([7, 5]),
+        norm_eps=_EPS,
+        scale_multiplier=st.sampled_from([1.5, 0.5]),
+        bias=flag,
+        window=st.sampled_from([3, 20]),
+    )
 
 
 def feed_forwards() -> SearchStrategy[Tree]:

@@ -20,15 +20,16 @@ from specc.verify.random_specs.outsides import (
     pools,
 )
 from specc.verify.random_specs.parts import (
-    TABLE_KINDS,
     Sizes,
     attentions,
     derived_norms,
     feed_forwards,
+    latents,
     norms,
-    positions,
+    reaches,
     sizes,
 )
+from specc.verify.random_specs.places import TABLE_KINDS, positions, turning
 from specc.verify.random_specs.said import in_style
 from specc.verify.random_specs.yaml_text import Tree
 
@@ -62,18 +63,43 @@ def _models(draw: DrawFn, kind: str) -> Tree:
     body: Tree = {"kind": kind, "vocab_size": draw(st.sampled_from([2, 7, 11])), **_widths(fit)}
     body["n_layers"] = draw(st.integers(1, 3))
     body.update(draw(_lengths(position_kind)))
-    body["position"] = draw(positions(fit, position_kind))
+    body["attention"] = draw(_self_attention(kind, position_kind, fit))
+    body["position"] = draw(positions(fit, position_kind, turns=turning(body, fit)))
     body["block"] = draw(blocks(2))
-    body["attention"] = draw(attentions(fit, can_fuse=True))
     body["feed_forward"] = draw(feed_forwards())
     if kind == "encoder_decoder" and body["attention"].get("projection") == "fused":
         body["cross_attention"] = {"projection": "separate"}
     body.update(draw(_shared(kind)))
+    _settle(body)
     if kind == "encoder_decoder":
         body.update(draw(_stacks(body, fit)))
     else:
         body.update(draw(_one_stack(kind, body, fit)))
     return body
+
+
+@st.composite
+def _self_attention(draw: DrawFn, kind: str, position_kind: str, fit: Sizes) -> Tree:
+    """Attention over tokens, one in four of the turning decoders' latent."""
+    if kind == "decoder" and position_kind == "rope" and draw(_one_in(4)):
+        return draw(latents())
+    options = draw(attentions(fit, can_fuse=True))
+    return {**options, **draw(reaches(kind == "decoder" and position_kind != "alibi"))}
+
+
+def _settle(body: Tree) -> None:
+    """What one part asks of another: latents give no weights, ids a padding id, and so on."""
+    embedding = body.get("embedding", {})
+    if body["attention"].get("kind") == "latent":
+        body.pop("outputs", None)
+    if body["position"].get("index") == "ids":
+        body["embedding"] = {**embedding, "pad_id": 1}
+    heads = body.get("head")
+    heads = heads if isinstance(heads, list) else [heads]
+    masked = [h for h in heads if isinstance(h, dict) and h.get("kind", "").startswith("masked")]
+    if embedding.get("width") == body["d_model"] or masked:
+        for key in ("width", "project", *(["padded_vocab_size"] if masked else [])):
+            embedding.pop(key, None)
 
 
 def _widths(fit: Sizes) -> Tree:
@@ -90,11 +116,21 @@ def _lengths(position_kind: str) -> SearchStrategy[Tree]:
 @st.composite
 def blocks(draw: DrawFn, n_sublayers: int) -> Tree:
     """Placement and wiring that go together."""
+    added: dict[str, SearchStrategy[Any]] = {
+        "residual_multiplier": st.sampled_from([0.5, 2.0]),
+        "layer_scale": st.sampled_from([0.1, 1]),
+    }
+    block = draw(st.fixed_dictionaries({}, optional=added))
     if n_sublayers == 1 or not draw(st.booleans()):
         words = ["pre", "post", "sandwich", "post_sublayer"]
-        return {"norm_placement": draw(st.sampled_from(words))}
+        block["norm_placement"] = draw(st.sampled_from(words))
+        if block["norm_placement"] in ("pre", "sandwich") and draw(_one_in(4)):
+            block["residual"] = "normed"
+        elif draw(_one_in(6)):
+            block["skip_norms"] = ["feed_forward"]
+        return block
     words = ["pre", "sandwich", "post_sublayer"]
-    block: Tree = {"norm_placement": draw(st.sampled_from(words)), "wiring": "parallel"}
+    block.update({"norm_placement": draw(st.sampled_from(words)), "wiring": "parallel"})
     if block["norm_placement"] != "post_sublayer" and draw(st.booleans()):
         block["shared_norm"] = True
     return block
