@@ -116,12 +116,19 @@ def verify(
         Path | None,
         typer.Option("--file", help="Check this file against the spec, not a fresh build."),
     ] = None,
+    mutants: Annotated[
+        bool,
+        typer.Option(
+            "--mutants", help="Break the file in every way that is known: the checks must notice."
+        ),
+    ] = False,
     how: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
 ) -> None:
     """Prove that a generated file computes what its spec says. Needs torch."""
     from specc.cli.verify import verify as run
+    from specc.cli.verify import verify_mutants
 
-    _end(run(specs, file, how))
+    _end(verify_mutants(specs, file, how) if mutants else run(specs, file, how))
 
 
 @app.command()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -23,11 +23,15 @@ class Format(str, Enum):
     JSON = "json"
 
 
+def show_json(data: Sequence[Mapping[str, object]]) -> None:
+    """One object, or a list when there are several."""
+    say(json.dumps(data[0] if len(data) == 1 else data, indent=2))
+
+
 def show(reports: Sequence[Report], how: Format) -> None:
     """Print them all. JSON: one object, or a list when there are several."""
     if how is Format.JSON:
-        data = [report.to_dict() for report in reports]
-        say(json.dumps(data[0] if len(data) == 1 else data, indent=2))
+        show_json([report.to_dict() for report in reports])
         return
     for report in reports:
         (_show_rich if is_colourful(sys.stdout) else _show_plain)(report)

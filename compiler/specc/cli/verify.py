@@ -1,4 +1,4 @@
-"""`specc verify`: run every check on the file of each spec. The only verb that needs torch."""
+"""`specc verify`: run every check on the file of each spec, or on that file broken in many ways."""
 
 from __future__ import annotations
 
@@ -17,12 +17,30 @@ def verify(arguments: Sequence[Path], file: Path | None, how: Format) -> Code:
     specs = find_specs(arguments)
     if file is not None and len(specs) > 1:
         raise Failure(f"--file takes one spec, and there are {len(specs)}")
-    try:
-        import torch  # noqa: F401  # asked for here, so that only its own absence is reported so
-    except ModuleNotFoundError as error:
-        raise Failure(NEEDS_TORCH) from error
+    _need_torch()
     from specc.verify import verify as run
 
     reports = [run(spec, file) for spec in specs]
     show(reports, how)
     return Code.FINE if all(report.passed for report in reports) else Code.DRIFT
+
+
+def verify_mutants(arguments: Sequence[Path], file: Path | None, how: Format) -> Code:
+    """Print what became of each mutant; `Code.DRIFT` when one survives. Raises as `verify` does."""
+    specs = find_specs(arguments)
+    if file is not None:
+        raise Failure("--mutants breaks files of its own: it does not go with --file")
+    _need_torch()
+    from specc.cli.mutants import show_mutants
+    from specc.verify.mutants import run_mutants
+
+    reports = [run_mutants(spec) for spec in specs]
+    show_mutants(reports, how)
+    return Code.FINE if all(report.passed for report in reports) else Code.DRIFT
+
+
+def _need_torch() -> None:
+    try:
+        import torch  # noqa: F401  # asked for here, so that only its own absence is reported so
+    except ModuleNotFoundError as error:
+        raise Failure(NEEDS_TORCH) from error

@@ -31,7 +31,7 @@ def _set(live: nn.Module, places: tuple[DropoutPlace, ...], p: float) -> None:
 
 @dataclass(frozen=True)
 class EvalDeterminism(Check):
-    """In eval mode nothing is random, even with every dropout at 0.5, and no call leaves a trace."""
+    """In eval mode nothing is random, with every dropout at 0.5, and no call leaves a trace."""
 
     name: str = "eval_determinism"
 

@@ -35,6 +35,7 @@ __all__ = [
     "MutantReport",
     "MutantResult",
     "attempts",
+    "control",
     "run_mutants",
     "try_mutants",
 ]
@@ -81,15 +82,19 @@ class MutantResult:
 
 @dataclass(frozen=True)
 class MutantReport:
-    """All mutants of one spec, in the order in which they were tried."""
+    """All mutants of one spec, in the order in which they were tried.
+
+    `fault` is the check that the unbroken file fails: then no mutant proves anything.
+    """
 
     spec: str
     mutants: tuple[MutantResult, ...]
+    fault: CheckResult | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether none survived."""
-        return not self.of(Fate.SURVIVED)
+        """Whether the right file passes and no wrong one does."""
+        return self.fault is None and not self.of(Fate.SURVIVED)
 
     def of(self, status: Fate) -> tuple[MutantResult, ...]:
         """The mutants that ended so."""
@@ -102,7 +107,9 @@ class MutantReport:
 
     def to_dict(self) -> dict[str, object]:
         """The form that `--format json` prints."""
-        return {"spec": self.spec, "mutants": [mutant.to_dict() for mutant in self.mutants]}
+        mutants = [mutant.to_dict() for mutant in self.mutants]
+        told: dict[str, object] = {"spec": self.spec, "mutants": mutants}
+        return told if self.fault is None else {**told, "fault": self.fault.to_dict()}
 
 
 @dataclass(frozen=True)
@@ -118,13 +125,23 @@ class Attempt:
 def run_mutants(path: str | Path) -> MutantReport:
     """Make and try every mutant of the spec at `path`. Raises SpecError and OSError."""
     compilation = compile_fully(path)
-    return MutantReport(str(path), try_mutants(compilation.model, compilation.artifact.text))
+    model, text = compilation.model, compilation.artifact.text
+    fault = control(model, text)
+    mutants = try_mutants(model, text) if fault is None else ()
+    return MutantReport(str(path), mutants, fault)
+
+
+def control(model: Model, text: str) -> CheckResult | None:
+    """The check that the unbroken file fails, finished or as mutants are rendered; None if none."""
+    known = Known()
+    with quiet_torch():
+        return _first_failure(model, text, known) or _first_failure(model, render(model), known)
 
 
 def try_mutants(
     model: Model, text: str, only: Collection[str] | None = None
 ) -> tuple[MutantResult, ...]:
-    """The same for a model and its finished file; `only` names the mutants to try."""
+    """Every mutant of a model and its finished file; `only` names the ones to try."""
     known = Known()
     with quiet_torch():
         return tuple(_tried(attempt, model, known) for attempt in attempts(model, text, only))

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from functools import cache, lru_cache
+from typing import cast
 
 import libcst as cst
 
@@ -96,12 +97,13 @@ class _Swap(cst.CSTTransformer):
         return node in self.above
 
     def on_leave(
-        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
-    ) -> cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]:
+        self, original_node: cst.CSTNodeT, updated_node: cst.CSTNodeT
+    ) -> cst.CSTNodeT | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNodeT]:
         piece = self.pieces.get(original_node)
         if piece is None:
             return updated_node
-        return _enclosed(piece) if isinstance(piece, cst.BaseExpression) else piece
+        piece = _enclosed(piece) if isinstance(piece, cst.BaseExpression) else piece
+        return cast("cst.CSTNodeT", piece)  # libcst promises more than a transformer can
 
 
 def _fits(pattern: object, node: object, found: Found) -> bool:

@@ -44,9 +44,7 @@ def _judge(path: Path) -> int:
 
 
 def _campaign(count: int, seed: int) -> int:
-    tally = run_campaign(count, seed)
-    for failure in tally.failures:
-        _say(str(failure))
+    tally = run_campaign(count, seed, tell=lambda failure: _say(str(failure)))
     _say(f"seed {seed}: {tally}")
     return 1 if tally.failures else 0
 

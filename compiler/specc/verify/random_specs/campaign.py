@@ -67,14 +67,21 @@ class Tally:
         return f"{self.count} specs: {named}; {self.seconds:.0f} s, {each:.2f} s a spec"
 
 
-def run_campaign(count: int, first_seed: int, judge: Judge = try_spec) -> Tally:
-    """Draw and judge `count` specs."""
+def run_campaign(
+    count: int,
+    first_seed: int,
+    judge: Judge = try_spec,
+    tell: Callable[[Failure], None] | None = None,
+) -> Tally:
+    """Draw and judge `count` specs; `tell` hears of each failure at once."""
     tally = Tally()
     start = perf_counter()
     for batch_seed, size in _batches(count, first_seed):
         failure = run_batch(size, batch_seed, judge, tally.verdicts)
         if failure is not None:
             tally.failures.append(failure)
+            if tell is not None:
+                tell(failure)
     tally.seconds = perf_counter() - start
     return tally
 

@@ -41,7 +41,13 @@ KIND = Feature(
         "decoder": {"kind": "decoder"},
         "encoder": {"kind": "encoder"},
         "encoder_decoder": {"kind": "encoder_decoder", "cross_attention": _SEPARATE},
-        "features": {"kind": "features", "vocab_size": None, "cross_attention": _SEPARATE},
+        # Self-attention too, or what is said of it would go with everything.
+        "features": {
+            "kind": "features",
+            "vocab_size": None,
+            "cross_attention": _SEPARATE,
+            "block": {"sublayers": ["attention", "cross_attention", "feed_forward"]},
+        },
     },
 )
 
