@@ -94,7 +94,8 @@ class AttentionText:
     def linear(self, linear: Linear) -> str:
         """The construction of one projection, its head widths under their local names."""
         outputs, inputs = self._width(linear.outputs), self._width(linear.inputs)
-        if isinstance(self.part.projections, FusedProjection) and linear is not self.part.output:
+        projections = self.part.projections
+        if isinstance(projections, FusedProjection) and linear is projections.qkv:
             outputs = "q_width + 2 * kv_width" if self.part.is_grouped else "3 * width"
         return f"nn.Linear({inputs}, {outputs}{'' if linear.bias else ', bias=False'})"
 

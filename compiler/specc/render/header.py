@@ -171,12 +171,12 @@ def _checks(model: Model) -> list[Check]:
 def _of_router(part: Router) -> dict[str, str]:
     """Experts enough to choose from, in whole groups."""
     chosen, many = f"self.{part.top_k.name}", f"self.{part.n_experts.name}"
-    found = {f"{chosen} > {many}": f'f"cannot choose {{{chosen}}} of {{{many}}} experts"'}
+    found = {f"{chosen} > {many}": f'f"top_k {{{chosen}}} > {{{many}}} experts"'}
     if part.groups is not None:
         groups, kept = f"self.{part.groups.n_groups.name}", f"self.{part.groups.n_kept.name}"
-        found[f"{many} % {groups}"] = f'f"{{{many}}} experts make no {{{groups}}} equal groups"'
+        found[f"{many} % {groups}"] = f'f"no {{{groups}}} equal groups of {{{many}}}"'
         found[f"{chosen} * {groups} > {many} * {kept}"] = (
-            f'f"{{{kept}}} groups hold fewer than {{{chosen}}} experts"'
+            f'f"top_k {{{chosen}}} > {{{kept}}} groups of experts"'
         )
     return found
 

@@ -1,6 +1,5 @@
 """Does a tree hold only what the language knows? Walks the authored tree along its shape and gives
-every unknown key, misspelt word, wrong type and number out of bounds. What is missing is not its
-business: style and base parts may still fill it.
+every unknown key, misspelt word, wrong type and number out of bounds. What is missing may come yet.
 """
 
 from __future__ import annotations

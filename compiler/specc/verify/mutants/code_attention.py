@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from specc.ir.attention import Attention
 from specc.ir.model import Model
+from specc.ir.positions import LongRopeScaling, YarnScaling
 from specc.ir.walk import walk
 from specc.verify.mutants.code_mutant import CodeMutant, swap
 from specc.verify.mutants.patterns import replaced
@@ -28,6 +29,14 @@ def _hidden_by_the_cap(model: Model) -> str | None:
     if any(part.softcap is not None and part.softcap.value < WIDE_CAP for part in parts):
         return None
     return "masked keys weigh e^-cap or less, which no number of the output shows"
+
+
+def _no_gain(model: Model) -> str | None:
+    """Why the factor of cos and sin may be left out."""
+    scalings = [p for p in walk(model.stacks) if isinstance(p, YarnScaling | LongRopeScaling)]
+    if any(scaling.attention_factor.value != 1 for scaling in scalings):
+        return None
+    return "the factor is 1"
 
 
 def _all_keys_first() -> str:
@@ -133,7 +142,10 @@ LATENT: tuple[CodeMutant, ...] = (
 
 STRETCHING: tuple[CodeMutant, ...] = (
     swap(
-        "rotary: the factor on cosines only", "angle.sin() * self.attention_factor", "angle.sin()"
+        "rotary: the factor on cosines only",
+        "angle.sin() * self.attention_factor",
+        "angle.sin()",
+        _no_gain,
     ),
     swap(
         "yarn: the ramp the other way",

@@ -61,12 +61,24 @@ def _llama3() -> Tree:
     return {"kind": "llama3", **factors, "original_max_seq_len": 8}
 
 
+def _longrope() -> Tree:
+    """For the one pair that half of a head of four features has: see `base`."""
+    return {
+        "kind": "longrope",
+        "short_factors": [1.5],
+        "long_factors": [4],
+        "original_max_seq_len": 8,
+    }
+
+
 def _second(**override: object) -> Tree:
     return {"layers": {"pattern": ["a", "b"], "types": {"a": {}, "b": override}}}
 
 
+_WIDE = {"feed_forward": {"d_ff": 9}}
 _POOLED = {"kind": "classifier", "n_classes": 3}
 _ROPE = {"kind": "rope"}
+_STRETCH = {"factor": 2, "original_max_seq_len": 8}
 _GLU = {"kind": "glu", "activation": "silu"}
 
 _EXPERTS = {"kind": "experts", "n_experts": 6, "top_k": 2, "activation": "silu"}
@@ -125,6 +137,11 @@ FEATURES: tuple[Feature, ...] = (
             rope_on_half={**_ROPE, "fraction": 0.5},
             rope_linear={**_ROPE, "scaling": {"kind": "linear", "factor": 2}},
             rope_llama3={**_ROPE, "scaling": _llama3()},
+            rope_on_the_last_half={**_ROPE, "fraction": 0.5, "slice": "last"},
+            rope_dynamic={**_ROPE, "scaling": {"kind": "dynamic", **_STRETCH}},
+            rope_yarn={**_ROPE, "scaling": {"kind": "yarn", **_STRETCH}},
+            rope_longrope={**_ROPE, "fraction": 0.5, "scaling": _longrope()},
+            rope_proportional={**_ROPE, "fraction": 0.5, "scaling": {"kind": "proportional"}},
             alibi={"kind": "alibi"},
         ),
     ),
@@ -171,11 +188,51 @@ FEATURES: tuple[Feature, ...] = (
             "none": {},
             "rms": {"attention": {"qk_norm": {"kind": "rms"}}},
             "rms, before the split": {"attention": {"qk_norm": {"kind": "rms", "over": "full"}}},
+            "rms, heads apart": {"attention": {"qk_norm": {"kind": "rms", "over": "per_head"}}},
+            "rms, after the turn": {
+                "attention": {"qk_norm": {"kind": "rms", "when": "after_rotary"}}
+            },
             "layer": {"attention": {"qk_norm": {"kind": "layer"}}},
             "l2": {"attention": {"qk_norm": {"kind": "l2"}}},
             "l2, temperature": {
                 "attention": {"qk_norm": {"kind": "l2", "temperature": "per_head"}}
             },
+        },
+    ),
+    Feature(
+        "reach",
+        {
+            "all": {},
+            "window": {"attention": {"window": 4}},
+            "chunk": {"attention": {"chunk": 4}},
+        },
+    ),
+    Feature(
+        "scores",
+        {
+            "plain": {},
+            "softcap": {"attention": {"softcap": 2.0}},
+            "sinks": {"attention": {"sinks": True}},
+            "both": {"attention": {"softcap": 2.0, "sinks": True}},
+            "by layer": {"attention": {"scale_by_layer": True}},
+            "by position": {"attention": {"temperature": {"floor": 3, "coefficient": 0.5}}},
+        },
+    ),
+    Feature(
+        "heads' output",
+        {
+            "plain": {},
+            "gated": {"attention": {"gate": "sigmoid"}},
+            "clipped": {"attention": {"clip_qkv": 0.8}},
+        },
+    ),
+    Feature(
+        "residual",
+        {
+            "raw": {},
+            "normed": {"block": {"residual": "normed"}},
+            "multiplied": {"block": {"residual_multiplier": 0.5}},
+            "layer scale": {"block": {"layer_scale": 0.1}},
         },
     ),
     Feature(
@@ -203,6 +260,11 @@ FEATURES: tuple[Feature, ...] = (
             "normed": {"embedding": {"norm": True, "scale": 0.5}},
             "token types": {"embedding": {"types": 2}},
             "shared": {"embedding": {"shared": True}},
+            "narrow": {"embedding": {"width": 6, "project": {"at": "before_position"}}},
+            "narrow, with its norm": {
+                "embedding": {"width": 6, "norm": True, "project": {"at": "after_norm"}}
+            },
+            "padded": {"embedding": {"padded_vocab_size": 16}},
         },
     ),
     Feature(
@@ -213,6 +275,7 @@ FEATURES: tuple[Feature, ...] = (
             "language model, bias": {"head": {"kind": "language_model", "bias": True}},
             "tied": {"head": {"kind": "language_model", "tied": True}},
             "tied, bias": {"head": {"kind": "language_model", "tied": True, "bias": True}},
+            "capped": {"head": {"kind": "language_model", "out_multiplier": 0.5, "softcap": 3.0}},
             "masked": {"head": {"kind": "masked_language_model", "activation": "gelu_erf"}},
             "classifier": {"head": {**_POOLED, "pool": "mean"}},
             "several": {
@@ -234,6 +297,11 @@ FEATURES: tuple[Feature, ...] = (
             "heads": _second(attention={"n_kv_heads": 1}),
             "widths": _second(feed_forward={"d_ff": 9}),
             "norms": _second(norm={"kind": "rms", "eps": 1e-3}),
+            "windows": _second(attention={"window": 3}),
+            "norms left out": _second(block={"skip_norms": ["attention"]}),
+            "one of its own first": {
+                "layers": {"pattern": [{"a": 1}, {"b": 2}], "types": {"a": _WIDE, "b": {}}}
+            },
             "without feed-forward": _second(block={"sublayers": ["attention"]}),
         },
     ),
