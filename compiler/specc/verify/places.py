@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from specc.ir.attention import Attention, LatentAttention, QkNorm
@@ -106,6 +107,6 @@ def mixtures(model: Model) -> Iterator[tuple[str, MixtureOfExperts]]:
 def all_chosen(model: Model, trace: Mapping[str, Tensor]) -> bool:
     """Whether every expert was chosen by some token, as golden's trace tells."""
     return all(
-        len(trace[f"{path}:experts"].unique()) == part.experts.n_experts.value
+        len(torch.unique(trace[f"{path}:experts"])) == part.experts.n_experts.value
         for path, part in mixtures(model)
     )

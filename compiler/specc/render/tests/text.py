@@ -17,6 +17,7 @@ from specc.ir.heads import (
 from specc.ir.layers import Dropout, NormWeight, RmsNorm
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
+from specc.ir.sizes import Vector
 from specc.ir.views import self_attention
 from specc.ir.walk import config_fields, walk
 from specc.render.code import literal
@@ -64,7 +65,12 @@ class FileText:
     @property
     def defaults(self) -> list[tuple[str, str]]:
         """The numbers of the full `Config`."""
-        return _ordered({field.name: field.value for field in config_fields(self.model)})
+        return _ordered(
+            {
+                f.name: f.values if isinstance(f, Vector) else f.value
+                for f in config_fields(self.model)
+            }
+        )
 
     @property
     def sizes(self) -> list[tuple[str, str]]:
@@ -302,7 +308,7 @@ def main_head(model: Model) -> Head:
     return next(placed, model.heads[0])
 
 
-def _ordered(numbers: Mapping[str, float]) -> list[tuple[str, str]]:
+def _ordered(numbers: Mapping[str, float | tuple[float, ...]]) -> list[tuple[str, str]]:
     """As `Config` lists them; names that it does not know go last."""
     names = sorted(numbers, key=lambda n: ORDER.index(n) if n in ORDER else len(ORDER))
     return [(name, literal(numbers[name])) for name in names]

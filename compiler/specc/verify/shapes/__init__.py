@@ -35,7 +35,7 @@ from specc.verify.shapes.judge import Evidence, judge
 from specc.verify.shapes.places import Lie, Survey
 from specc.verify.shapes.recorder import Recorder
 from specc.verify.shapes.runs import UncallableError, caller
-from specc.verify.shapes.sizes import small_config
+from specc.verify.shapes.sizes import small_config, small_tuples
 from specc.verify.shapes.survey import RECORDER, survey
 
 __all__ = ["Lie", "LoadError", "Observed", "UncallableError", "examine", "observe"]
@@ -88,7 +88,7 @@ def _run(file: LoadedFile, recorder: Recorder) -> Mapping[str, int]:
     problem = ""
     for sizes in small_config(file.config_class):
         try:
-            config = file.config_class(**sizes)
+            config = file.config_class(**sizes, **small_tuples(file.config_class, sizes))
             model = _built(file, config)
             integers = _integers(config)
             caller(model, integers, recorder).run()

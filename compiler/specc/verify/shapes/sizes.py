@@ -55,6 +55,13 @@ def small_config(config_class: type) -> Iterator[dict[str, int]]:
         yield {**sizes, "d_model": sizes["n_heads"] * sizes.get("head_dim", 10)}
 
 
+def small_tuples(config_class: type, sizes: Mapping[str, int]) -> dict[str, tuple[float, ...]]:
+    """Tuples of factors, cut to the pairs of features that are left to turn."""
+    pairs = sizes.get("rotary_dim", sizes.get("head_dim", 2)) // 2
+    defaults = {f.name: f.default for f in dataclasses.fields(config_class)}
+    return {name: value[:pairs] for name, value in defaults.items() if isinstance(value, tuple)}
+
+
 def _is_named(name: str, base: str) -> bool:
     return name == base or name.startswith(f"{base}_")
 
