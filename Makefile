@@ -19,7 +19,7 @@ export OMP_NUM_THREADS := 1
 export TOKENIZERS_PARALLELISM := false
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint regen check bench clean
+.PHONY: help demo test prove lint regen check bench clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,12 @@ demo: $(ready) ## set up, build a model from its spec, verify it, say where the 
 
 test: $(ready) ## set up and run the whole suite
 	$(bin)/python -m pytest $(PYTEST_FLAGS)
+
+prove: $(ready) ## the long proofs: all mutants, all flips, 2,000 random specs; tables in docs/proofs
+	$(bin)/python -m tests.prove.mutants
+	$(bin)/python -m tests.prove.vendored
+	$(bin)/python -m tests.prove.shape_flips
+	$(bin)/python -m tests.prove.random_specs
 
 lint: $(ready) ## ruff, black and mypy strict on the compiler; on the generated files too
 	$(bin)/ruff check .

@@ -7,7 +7,7 @@ from collections import Counter
 
 from specc.verify.mutants import Fate, MutantReport, run_mutants
 from tests.outside.lowering import LOWERING, noticed
-from tests.prove.tables import PUBLISHED, SMALL, for_each, spec_file, table, timed, write
+from tests.prove.tables import PUBLISHED, SMALL, for_each, say, spec_file, table, timed, write
 
 SMALLEST_MARGIN = 5.0
 
@@ -92,8 +92,8 @@ def _verdict(reports: list[MutantReport], lowering: list[tuple[str, str, str]]) 
                 problems.append(f"{report.spec}: {m}")
     problems += [f"lowering: {row[0]}, {row[1]}" for row in lowering if row[2] == "SURVIVED"]
     for problem in problems:
-        print(problem)
-    print(f"{sum(len(r.mutants) for r in reports)} mutants, {len(problems)} problems")
+        say(problem)
+    say(f"{sum(len(r.mutants) for r in reports)} mutants, {len(problems)} problems")
     return 1 if problems else 0
 
 

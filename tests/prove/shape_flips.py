@@ -1,4 +1,4 @@
-"""Every letter of every shape comment replaced by every other: `python -m tests.prove.shape_flips`."""
+"""Every letter of every shape comment of every generated file, flipped: n of n caught."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from specc.pipeline import compile_fully
 from specc.verify import quiet_torch
 from specc.verify.shapes import observe
 from specc.verify.shapes.flips import Flip, flips
-from tests.prove.tables import PUBLISHED, SMALL, for_each, spec_file, table, timed, write
+from tests.prove.tables import PUBLISHED, SMALL, for_each, say, spec_file, table, timed, write
 
 
 def main() -> int:
@@ -29,8 +29,8 @@ def main() -> int:
     )
     missed = [flip for (_, every), _ in found for flip in every if not flip.is_caught]
     for flip in missed:
-        print(flip)
-    print(f"{total[3]} of {total[2]} flips caught")
+        say(flip)
+    say(f"{total[3]} of {total[2]} flips caught")
     return 1 if missed else 0
 
 

@@ -15,6 +15,7 @@ PUBLISHED = tuple(sorted(path.stem for path in (ROOT / "specs").glob("*.yaml")))
 SMALL = tuple(sorted(path.stem for path in (ROOT / "tests" / "specs").glob("*.yaml")))
 WORKERS = 2
 
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
@@ -24,10 +25,15 @@ def spec_file(name: str) -> Path:
     return own if own.is_file() else ROOT / "tests" / "specs" / f"{name}.yaml"
 
 
-def for_each(work: Callable[[str], Result], names: Sequence[str]) -> list[Result]:
-    """The work done for every name, by two processes."""
+def say(text: str) -> None:
+    """One line for the person who runs it."""
+    print(text, flush=True)  # a script
+
+
+def for_each(work: Callable[[Given], Result], given: Sequence[Given]) -> list[Result]:
+    """The work done for each, by two processes."""
     with ProcessPoolExecutor(WORKERS, get_context("spawn")) as pool:
-        return list(pool.map(work, names))
+        return list(pool.map(work, given))
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:

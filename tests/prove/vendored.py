@@ -12,7 +12,7 @@ from specc.verify.loading import LoadError
 from specc.verify.mutants import Fate, attempts, try_mutants
 from specc.verify.vendored import vendor
 from specc.verify.vendored.trial import first_failure
-from tests.prove.tables import PUBLISHED, for_each, spec_file, table, timed, write
+from tests.prove.tables import PUBLISHED, for_each, say, spec_file, table, timed, write
 
 SHARE = 0.95
 
@@ -76,7 +76,7 @@ def main() -> int:
         ),
     )
     unknown = sorted({name for _, name in survived} - set(REASONS))
-    print(f"{killed} of {killed + len(survived)} killed ({share:.1%}); without a reason: {unknown}")
+    say(f"{killed} of {killed + len(survived)} killed ({share:.1%}); without a reason: {unknown}")
     return 1 if unknown or share < SHARE else 0
 
 
