@@ -20,16 +20,9 @@ from torch import Tensor, nn
 from specc.pipeline import read_model
 from specc.render import render
 from specc.verify.loading import loaded
-from tests.golden.compare import gap, shake
-from tests.golden.test_against_transformers import (
-    BERT_NAMES,
-    BLOOM_NAMES,
-    GPT2_NAMES,
-    LLAMA3_CONFIG,
-    LLAMA_NAMES,
-    lift,
-    transposed,
-)
+from tests.golden.compare import gap, lift, shake
+from tests.golden.foreign import GPT2_NAMES, LLAMA_NAMES, SANDWICH_NAMES, transposed
+from tests.golden.test_against_transformers import BERT_NAMES, BLOOM_NAMES, LLAMA3_CONFIG
 
 VOCAB, LENGTH = 41, 9
 SIZES = {"vocab_size": VOCAB, "hidden_size": 24, "num_hidden_layers": 2}
@@ -85,12 +78,6 @@ OPT_NAMES = {
     "fc1": "feed_forward.up_proj",
     "fc2": "feed_forward.down_proj",
 }
-GEMMA_NAMES = LLAMA_NAMES | {
-    "post_attention_layernorm": "attention_post_norm",
-    "pre_feedforward_layernorm": "feed_forward_norm",
-    "post_feedforward_layernorm": "feed_forward_post_norm",
-}
-
 DECODER = "specc: 1\nname: small\nvocab_size: 41\nd_model: 24\nn_layers: 2\n"
 LLAMA = {
     **SIZES,
@@ -168,7 +155,7 @@ layers:
     near: {position: {theta: 100}}
     far: {position: {theta: 5000}}
 """,
-        GEMMA_NAMES,
+        SANDWICH_NAMES,
     ),
     "neox": Foreign(
         lambda: hf.GPTNeoXForCausalLM(

@@ -193,15 +193,35 @@ def text_of(tree: dict[str, Any]) -> str | None:
         return None
 
 
+def standing(name: str, leaf: Leaf) -> Any:
+    """What a spec says there; None where it says nothing."""
+    place: Any = base(name, leaf.path[0] == "ledger")
+    for step in leaf.path:
+        place = place.get(step) if isinstance(place, dict) else None
+    return place
+
+
+def candidates(name: str, leaf: Leaf) -> Iterator[Any]:
+    """Values to try in one spec: all that the shape tells of, and what other specs say there."""
+    yield from OTHER.get(leaf.plain) or values(leaf.shape, leaf.nullable)
+    now = standing(name, leaf)
+    if isinstance(now, list) and all(isinstance(each, int | float) for each in now):
+        yield from (now, [2 * each for each in now])  # the length must stay
+    if isinstance(leaf.shape, shapes.Variants):
+        found = (standing(other, leaf) for other in BASES)
+        yield from {each.get("kind"): each for each in found if isinstance(each, dict)}.values()
+
+
 def is_alive(leaf: Leaf) -> bool:
-    for name in BASES:
-        tree = base(name, leaf.path[0] == "ledger")
-        given = OTHER.get(leaf.plain) or values(leaf.shape, leaf.nullable)
-        seen = {text_of(edited(tree, leaf, value)) for value in given}
-        if isinstance(leaf.shape, shapes.Variants):
-            seen.add(text_of(tree))  # a mapping that has more than its kind
-        if len(seen - {None}) > 1:
-            return True
+    for name in sorted(BASES, key=lambda each: standing(each, leaf) is None):
+        seen: set[str] = set()
+        for value in candidates(name, leaf):
+            tree = base(name, leaf.path[0] == "ledger")
+            text = text_of(edited(tree, leaf, value))
+            if text is not None:
+                seen.add(text)
+            if len(seen) > 1:
+                return True
     return False
 
 

@@ -196,7 +196,7 @@ class AttentionText:
         scale = "self.head_dim**-0.5" if self.default_scale else self.scale_argument
         causal = [] if self.is_causal is None else [self.is_causal]
         mask = "None" if self.is_self and self.view is None else self.mask
-        cap = ["self.softcap"] if self.part.softcap is not None else []
+        cap = ["softcap=self.softcap"] if self.part.softcap is not None else []
         sinks = [f"sinks=self.{self.part.sinks.name}"] if self.part.sinks is not None else []
         return ", ".join(["q", "k", mask, *causal, scale, *cap, *sinks])
 

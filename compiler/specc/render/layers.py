@@ -141,8 +141,8 @@ class Pattern:
             self.stack.layers_name,
             self.kinds,
             _shapes(distinct[0], scope),
-            cases(types, lambda layer: _shapes(rooms[layer], scope)[0]),
-            _shapes(rooms[types[-1]], scope)[0],
+            cases(types, lambda layer: _both(rooms[layer], scope)),
+            _both(rooms[types[-1]], scope),
         )
         template = "model/one_room" if len(distinct) == 1 else "model/room_by_kind"
         return list(lines(template, "forward", text))
@@ -186,6 +186,11 @@ def _room(layer: LayerType) -> tuple[Width, Width]:
 def _shapes(room: tuple[Width, Width], scope: Scope) -> list[str]:
     """The shapes of one layer's keys and values; one where they are equal."""
     return [_shape(width, scope) for width in dict.fromkeys(room)]
+
+
+def _both(room: tuple[Width, Width], scope: Scope) -> str:
+    """The shapes of one layer's keys and values, as code for two names."""
+    return ", ".join(_shape(width, scope) for width in room)
 
 
 def _shape(kept: Width, scope: Scope) -> str:

@@ -31,6 +31,7 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
         causal=causal,
         grouped="K" in letters,
         summary=_summary(parts),
+        named=any(a.softcap is not None or a.sinks is not None for a in parts),
         softcap=_optional("float", [a.softcap is not None for a in parts]),
         sinks=_optional("Tensor", [a.sinks is not None for a in parts]),
         cap=_cap([a.softcap is not None for a in parts]),

@@ -100,7 +100,7 @@ class LongRopeScaling(Node):
     kind: Literal["longrope"]
     short_factors: tuple[Positive, ...]
     long_factors: tuple[Positive, ...]
-    original_max_seq_len: Count
+    original_max_seq_len: Annotated[int, Field(ge=2, le=2**31 - 1)]  # its logarithm divides
     attention_factor: Positive | None = None
 
 

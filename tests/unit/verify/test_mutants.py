@@ -35,6 +35,10 @@ COVERING = (
     "gpt2",
     "llama_3_2_1b",
     *SMALL,
+    "vaswani_base",
+    "llama_4_scout",
+    "gpt_oss_20b",
+    "deepseek_v3",
 )
 
 
