@@ -196,7 +196,7 @@ class AttentionText:
         scale = "self.head_dim**-0.5" if self.default_scale else self.scale_argument
         causal = [] if self.is_causal is None else [self.is_causal]
         mask = "None" if self.is_self and self.view is None else self.mask
-        cap = ["self.softcap"] if self.part.softcap is not None else []
+        cap = ["softcap=self.softcap"] if self.part.softcap is not None else []
         sinks = [f"sinks=self.{self.part.sinks.name}"] if self.part.sinks is not None else []
         return ", ".join(["q", "k", mask, *causal, scale, *cap, *sinks])
 
@@ -214,7 +214,7 @@ class AttentionText:
         scores = "q k^T" if isinstance(self.part.scale, Unscaled) else "scale * q k^T"
         if self.default_scale:
             scores = "q k^T / sqrt(E)"
-        elif isinstance(self.part.scale, InverseSqrt):
+        elif isinstance(self.part.scale, InverseSqrt) and self.part.softcap is None:
             scores = f"q k^T / sqrt({self.part.scale.width.name})"
         if self.part.softcap is not None:
             scores = f"cap * tanh({scores} / cap)"
