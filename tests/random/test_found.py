@@ -24,6 +24,19 @@ NOW_FINE = {
     + RELU
     + "max_seq_len: 13\n"
     + "position: {kind: sinusoidal, layout: concat, frequency: k/(half-1)}\n",
+    "gate_beside_a_fused_projection": DECODER.replace(
+        "{n_heads: 4}", "{n_heads: 4, projection: fused, gate: sigmoid}"
+    )
+    + RELU
+    + "position: none\n",
+    "caps_and_sinks_in_some_layers": DECODER.replace("{n_heads: 4}", "{n_heads: 4, sinks: true}")
+    + RELU
+    + "position: none\n"
+    + "layers: {pattern: [a, b], types: {a: {attention: {softcap: 2}}, b: null}}\n",
+    "cache_and_a_growing_theta": DECODER.replace("{n_heads: 4}", "{n_heads: 2}")
+    + RELU
+    + "max_seq_len: 13\nposition:\n  kind: rope\n"
+    + "  scaling: {dynamic: {factor: 2, original_max_seq_len: 4}}\n",
     "attention_weights_of_mixed_masks": ENCODER
     + RELU
     + "position: none\noutputs: [attention_weights]\n"
@@ -39,6 +52,11 @@ NOW_FINE = {
 }
 
 NOW_REFUSED = {
+    "a temperature counts real tokens": DECODER.replace(
+        "{n_heads: 4}", "{n_heads: 4, temperature: {}}"
+    )
+    + RELU
+    + "max_seq_len: 13\nposition: {kind: rope, index: arange}\n",
     "a classifier pools over all tokens": DECODER
     + RELU
     + "position: none\nhead: {kind: classifier, pool: mean, n_classes: 3}\n",

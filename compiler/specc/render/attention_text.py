@@ -214,7 +214,7 @@ class AttentionText:
         scores = "q k^T" if isinstance(self.part.scale, Unscaled) else "scale * q k^T"
         if self.default_scale:
             scores = "q k^T / sqrt(E)"
-        elif isinstance(self.part.scale, InverseSqrt):
+        elif isinstance(self.part.scale, InverseSqrt) and self.part.softcap is None:
             scores = f"q k^T / sqrt({self.part.scale.width.name})"
         if self.part.softcap is not None:
             scores = f"cap * tanh({scores} / cap)"

@@ -31,9 +31,7 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
         causal=causal,
         grouped="K" in letters,
         summary=_summary(parts),
-        named=any(a.softcap is not None or a.sinks is not None for a in parts),
-        softcap=_optional("float", [a.softcap is not None for a in parts]),
-        sinks=_optional("Tensor", [a.sinks is not None for a in parts]),
+        optional=sorted(_optional(parts), key=lambda line: "=" in line),
         cap=_cap([a.softcap is not None for a in parts]),
         masked=_masked(views, causal, optional),
         weights=_weights(parts, memory),
@@ -45,19 +43,24 @@ def _keys(parts: Sequence[Attention]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _optional(kind: str, given: list[bool]) -> str | None:
-    """The type of a parameter that all, some or none pass."""
-    if not any(given):
-        return None
-    return kind if all(given) else f"{kind} | None = None"
+def _optional(parts: Sequence[Attention]) -> list[str]:
+    """The parameters that all or some attention passes, and a default where some do not."""
+    capped = [a.softcap is not None for a in parts]
+    sunk = [a.sinks is not None for a in parts]
+    found = [f"softcap: float{_default(capped)},"] if any(capped) else []
+    return found + ([f"sinks: Tensor{_default(sunk)},  # [H]"] if any(sunk) else [])
+
+
+def _default(given: list[bool]) -> str:
+    return "" if all(given) else " | None = None"
 
 
 def _summary(parts: Sequence[Attention]) -> str:
     if all(a.softcap is None and a.sinks is None for a in parts):
         return "What SDPA keeps to itself, the softmax of the scores"
     if any(a.sinks is not None for a in parts):
-        return "The softmax of the scores beside a sink that has no value"
-    return "The softmax of the capped scores, which SDPA cannot say"
+        return "The softmax of scores beside a sink without value"
+    return "The softmax of capped scores, which SDPA cannot say"
 
 
 def _cap(given: list[bool]) -> list[str]:

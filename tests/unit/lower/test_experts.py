@@ -139,6 +139,11 @@ REFUSED = {
         "groups.fill",
         "a 0 may beat an expert",
     ),
+    "zero_among_biased_scores": (
+        {"selection_bias": True, "groups": GROUPS},
+        "groups.fill",
+        "push an expert below 0",
+    ),
     "renormalised_twice": (
         {"score": "topk_softmax", "renormalise": True},
         "renormalise",

@@ -23,6 +23,7 @@ from specc.lower.rules.reach import (
     rule_qk_norm,
     rule_reach,
     rule_scaling,
+    temperature_diagnostics,
 )
 from specc.lower.rules.widths import rule_attention, rule_missing_parts, rule_rotary
 from specc.lower.rules.wiring import rule_residual, rule_sublayers, rule_wiring
@@ -56,6 +57,7 @@ _SPEC_RULES = (
     head_diagnostics,
     embedding_diagnostics,
     index_diagnostics,
+    temperature_diagnostics,
 )
 
 

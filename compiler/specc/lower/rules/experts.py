@@ -72,6 +72,12 @@ def _numbers(node: schema.Experts) -> Iterator[Problem]:
         yield Problem(
             _path("groups", "score"), "top2_sum adds the two best experts of a group, which has one"
         )
+    if groups.fill == "zero" and node.selection_bias:
+        yield Problem(
+            _path("groups", "fill"),
+            "a selection bias may push an expert below 0, which is what lost groups count as",
+            "write `fill: minus_infinity`",
+        )
     if groups.fill == "zero" and node.score == "topk_softmax":
         yield Problem(
             _path("groups", "fill"),

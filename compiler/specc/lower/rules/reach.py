@@ -94,6 +94,29 @@ def rule_scaling(place: Place) -> Iterator[Problem]:
         yield Problem(path, "dynamic scaling needs at least two pairs: its exponent is r / (r - 2)")
 
 
+def temperature_diagnostics(spec: schema.Spec) -> Iterator[Diagnostic]:
+    """One temperature for a stack, by real tokens: its positions are counted so too."""
+    for stack in spec.stacks:
+        parts = [
+            (layer.attention.temperature, layer.position)
+            for layer in stack.types.values()
+            if isinstance(layer.attention, schema.Attention)
+            and "attention" in layer.block.sublayers
+        ]
+        found = {temperature for temperature, _ in parts if temperature is not None}
+        if len(found) > 1:
+            message = "all layers of a stack that have a temperature must have the same one"
+            yield Diagnostic(("attention", "temperature"), message)
+        kinds = schema.Rope | schema.Learned | schema.Sinusoidal
+        others = {p.index for _, p in parts if isinstance(p, kinds)} - {"mask"}
+        if found and others:
+            yield Diagnostic(
+                ("attention", "temperature"),
+                f"a temperature counts real tokens, and position index {min(others)} does not",
+                "take index mask",
+            )
+
+
 def index_diagnostics(spec: schema.Spec) -> Iterator[Diagnostic]:
     """All layers of a stack count positions alike; counting by ids needs to know the padding."""
     for stack in spec.stacks:

@@ -95,7 +95,10 @@ DOCS: dict[str, Doc] = {
         check="forward parity; the mutant that swaps the two",
     ),
     "feed_forward.groups.fill": Doc(
-        "What experts of other groups count as: zero, or minus_infinity, which none can be below.",
+        (
+            "What experts of other groups count as: zero, where scores lie above it, or "
+            "minus_infinity, which none can be below."
+        ),
         mistakes=("zero under a negative selection bias: an expert of a lost group may win.",),
         check="forward parity with biases large enough",
     ),

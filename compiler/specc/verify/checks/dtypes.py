@@ -88,7 +88,8 @@ class NormCasts(Check):
 
     def _equal_share(self, live: nn.Module, norm: Norm) -> float:
         generator = torch.Generator().manual_seed(2)
-        x = torch.randn(64, norm.width.value, generator=generator).to(torch.bfloat16)
+        rows = (64,) if norm.heads is None else (4, norm.heads.value, 16)
+        x = torch.randn(*rows, norm.width.value, generator=generator).to(torch.bfloat16)
         weight = None if norm.weight is NormWeight.NONE else live.get_parameter("weight")
         has_bias = isinstance(norm, LayerNorm) and norm.bias
         bias = live.get_parameter("bias") if has_bias else None

@@ -15,7 +15,7 @@ from specc.ir.feed_forward import MixtureOfExperts, Score
 from specc.verify.checks.check import Check, counted
 from specc.verify.metrics import relative_error
 from specc.verify.places import mixtures
-from specc.verify.report import Outcome, failed, not_applicable, passed
+from specc.verify.report import Outcome, differs, failed, not_applicable, passed
 from specc.verify.subject import Subject
 
 NONE = "the spec has no experts"
@@ -55,8 +55,7 @@ class ExpertWork(Check):
             if ratio > MOST_WORK:
                 return failed(
                     f"{path} does {ratio:.2f} times the work of the chosen experts"
-                    f" (limit {MOST_WORK})",
-                    ratio / MOST_WORK,
+                    f" (limit {MOST_WORK})"
                 )
             ratios.append(ratio)
         if not ratios:
@@ -79,7 +78,7 @@ class ExpertChoice(Check):
             if part.router.score is not Score.TOPK_SOFTMAX:
                 shares.append(_agreeing(live.get_submodule(path), part))
                 if shares[-1] < self.share:
-                    return failed(
+                    return differs(
                         f"{path}: in bfloat16 {shares[-1]:.0%} of tokens pass the experts that they"
                         f" choose in float64 (limit {self.share:.0%})",
                         1 - shares[-1],

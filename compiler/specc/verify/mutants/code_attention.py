@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from specc.ir.attention import Attention
+from specc.ir.attention import Attention, Window
 from specc.ir.model import Model
-from specc.ir.positions import LongRopeScaling, YarnScaling
+from specc.ir.positions import Alibi, LongRopeScaling, YarnScaling
 from specc.ir.walk import walk
 from specc.verify.mutants.code_mutant import CodeMutant, swap
 from specc.verify.mutants.patterns import replaced
@@ -31,6 +31,14 @@ def _hidden_by_the_cap(model: Model) -> str | None:
     return "masked keys weigh e^-cap or less, which no number of the output shows"
 
 
+def _hidden_by_the_bias(model: Model) -> str | None:
+    """Why a window need not hide the future."""
+    parts = [part for part in walk(model.stacks) if isinstance(part, Attention)]
+    if all(isinstance(part.position, Alibi) for part in parts if isinstance(part.reach, Window)):
+        return "what biases the scores by distance hides the future too"
+    return None
+
+
 def _no_gain(model: Model) -> str | None:
     """Why the factor of cos and sin may be left out."""
     scalings = [p for p in walk(model.stacks) if isinstance(p, YarnScaling | LongRopeScaling)]
@@ -49,7 +57,7 @@ def _all_keys_first() -> str:
 REACH: tuple[CodeMutant, ...] = (
     swap("window: one key too many", _FAR, "query - key <= window"),
     swap("window: one key too few", _FAR, "query - key < window - 1"),
-    swap("window: the future is visible", f"(key <= query) & ({_FAR})", _FAR),
+    swap("window: the future is visible", f"(key <= query) & ({_FAR})", _FAR, _hidden_by_the_bias),
     swap("both sides: one key too few", "distance <= window", "distance < window"),
     swap(
         "both sides: only the past is near",

@@ -100,16 +100,17 @@ def _keeps_the_best(model: Model) -> str | None:
 
 
 def _nothing_below_zero(model: Model) -> str | None:
-    """Why the two fills may agree."""
+    """Why zero may do for minus infinity, and the other way round."""
     for router in _routers(model):
         groups = router.groups
-        if groups is None or router.selection_bias is None:
-            continue
-        if groups.fill is GroupFill.MINUS_INFINITY:
-            return None
-    if any(r.score is Score.TOPK_SOFTMAX for r in _routers(model) if r.groups is not None):
-        return None
-    return "kept experts score above 0; below it, the choice among zeros is a tie"
+        if groups is not None and groups.fill is GroupFill.MINUS_INFINITY:
+            if router.selection_bias is not None or router.score is Score.TOPK_SOFTMAX:
+                return None
+    return "all scores lie above 0"
+
+
+def _always_above_zero(_model: Model) -> str | None:
+    return "where lost groups count as zero, all scores lie above it"
 
 
 EXPERTS: dict[str, tuple[Mutant, ...]] = {
@@ -134,7 +135,8 @@ EXPERTS: dict[str, tuple[Mutant, ...]] = {
     ),
     "Groups": (
         *(replace(m, harmless=_keeps_the_best) for m in choices(Groups, "score", GroupScore)),
-        *(replace(m, harmless=_nothing_below_zero) for m in choices(Groups, "fill", GroupFill)),
+        set_to(Groups, "fill", GroupFill.ZERO, _nothing_below_zero),
+        set_to(Groups, "fill", GroupFill.MINUS_INFINITY, _always_above_zero),
     ),
     "Experts": (
         *activations(Experts),

@@ -89,7 +89,8 @@ def _attentions(body: Tree, fit: Sizes) -> SearchStrategy[Tree]:
     if {"window", "chunk", "temperature"} & set(body["attention"]):
         return options
     near = reaches(body["kind"] == "decoder" and body["position"]["kind"] != "alibi")
-    return st.builds(lambda a, b: {**a, **b}, options, near)
+    cool = near.map(lambda node: {k: v for k, v in node.items() if k != "temperature"})
+    return st.builds(lambda a, b: {**a, **b}, options, cool)
 
 
 def _blocks(body: Tree) -> SearchStrategy[Tree]:

@@ -55,7 +55,7 @@ def _one_in(number: int) -> SearchStrategy[bool]:
 @st.composite
 def _models(draw: DrawFn, kind: str) -> Tree:
     """A model that reads tokens."""
-    position_kinds = ["none", "sinusoidal", "learned", "rope", "alibi"]
+    position_kinds = ["none", "rope", "sinusoidal", "learned", "rope", "rope", "alibi"]
     if kind == "encoder_decoder":
         position_kinds.remove("alibi")
     position_kind = draw(st.sampled_from(position_kinds))
@@ -80,8 +80,8 @@ def _models(draw: DrawFn, kind: str) -> Tree:
 
 @st.composite
 def _self_attention(draw: DrawFn, kind: str, position_kind: str, fit: Sizes) -> Tree:
-    """Attention over tokens, one in four of the turning decoders' latent."""
-    if kind == "decoder" and position_kind == "rope" and draw(_one_in(4)):
+    """Attention over tokens, one in three of the turning decoders' latent."""
+    if kind == "decoder" and position_kind == "rope" and draw(_one_in(3)):
         return draw(latents())
     options = draw(attentions(fit, can_fuse=True))
     return {**options, **draw(reaches(kind == "decoder" and position_kind != "alibi"))}
@@ -94,6 +94,8 @@ def _settle(body: Tree) -> None:
         body.pop("outputs", None)
     if body["position"].get("index") == "ids":
         body["embedding"] = {**embedding, "pad_id": 1}
+    if "temperature" in body["attention"] and "index" in body["position"]:
+        body["position"]["index"] = "mask"
     heads = body.get("head")
     heads = heads if isinstance(heads, list) else [heads]
     masked = [h for h in heads if isinstance(h, dict) and h.get("kind", "").startswith("masked")]

@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement, count
 
 POOLS = {
     "vocab_size": (37, 43, 47),
+    "padded_vocab_size": (53, 59),
     "max_seq_len": (61, 67, 71),
     "d_model": (22, 26, 34),
     "n_heads": (6, 12, 18, 24),  # each a multiple of every n_kv_heads
