@@ -131,7 +131,7 @@ feed_forward: {d_ff: 40}
                 **LLAMA | {"num_hidden_layers": 5},
                 head_dim=10,
                 query_pre_attn_scalar=16,
-                sliding_window=64,
+                sliding_window=4,
                 layer_types=["sliding_attention"] * 2
                 + ["full_attention"]
                 + ["sliding_attention"] * 2,
@@ -152,7 +152,7 @@ feed_forward: {kind: glu, activation: gelu_tanh, d_ff: 40}
 layers:
   pattern: [near, near, far]
   types:
-    near: {position: {theta: 100}}
+    near: {position: {theta: 100}, attention: {window: 4}}
     far: {position: {theta: 5000}}
 """,
         SANDWICH_NAMES,

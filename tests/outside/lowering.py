@@ -113,6 +113,13 @@ def _depth_of_the_other_stack(right: Any) -> Any:
     return block
 
 
+def _cycles_turned(right: Any) -> Any:
+    def runs(*a: Any) -> Any:
+        return tuple(replace(r, cycle=r.cycle[1:] + r.cycle[:1]) for r in right(*a))
+
+    return runs
+
+
 def _pre_and_post_swapped(right: Any) -> Any:
     return {**right, "pre": right["post"], "post": right["pre"]}
 
@@ -202,9 +209,21 @@ LOWERING = (
     ),
     LoweringMutant(
         "the pattern is off by one",
-        "stacks._period",
-        lambda right: lambda pattern: right(pattern)[1:] + right(pattern)[:1],
+        "stacks.runs",
+        _cycles_turned,
         ("foreign gemma3",),
+    ),
+    LoweringMutant(
+        "the window is one too wide",
+        "attention.Window",
+        lambda right: lambda size: right(replace(size, value=size.value + 1)),
+        ("foreign gemma3",),
+    ),
+    LoweringMutant(
+        "shared experts are dropped",
+        "feed_forward._shared",
+        given(None),
+        ("claim deepseek_v2_lite", "claim deepseek_v3"),
     ),
     LoweringMutant(
         "the offset is dropped", "positions._learned", changed(offset=0), ("foreign opt",)

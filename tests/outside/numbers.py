@@ -44,6 +44,15 @@ def count(name: str) -> None:
         raise MissedError(f"{found:,} parameters, published are {PUBLISHED[name]:,}")
 
 
+def claim(name: str) -> None:
+    """What the paper says, within the tolerance that the spec allows it."""
+    model = read_model(spec_path(name))
+    said = None if model.paper is None else model.paper.claim
+    found = parameter_count(model)
+    if said is None or abs(found - said.parameters) > said.tolerance * said.parameters:
+        raise MissedError(f"{found:,} parameters, claimed are {said}")
+
+
 def foreign(name: str) -> None:
     """The model of transformers, in float64."""
     found = foreign_gap(name)
@@ -85,6 +94,7 @@ def starts(_name: str) -> None:
 
 KINDS: dict[str, Callable[[str], None]] = {
     "count": count,
+    "claim": claim,
     "foreign": foreign,
     "seed": seed,
     "starts": starts,

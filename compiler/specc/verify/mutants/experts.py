@@ -103,9 +103,9 @@ def _nothing_below_zero(model: Model) -> str | None:
     """Why zero may do for minus infinity, and the other way round."""
     for router in _routers(model):
         groups = router.groups
-        if groups is not None and groups.fill is GroupFill.MINUS_INFINITY:
-            if router.selection_bias is not None or router.score is Score.TOPK_SOFTMAX:
-                return None
+        can_sink = router.selection_bias is not None or router.score is Score.TOPK_SOFTMAX
+        if groups is not None and groups.fill is GroupFill.MINUS_INFINITY and can_sink:
+            return None
     return "all scores lie above 0"
 
 

@@ -89,13 +89,13 @@ def _self_attention(draw: DrawFn, kind: str, position_kind: str, fit: Sizes) -> 
 
 def _settle(body: Tree) -> None:
     """What one part asks of another: latents give no weights, ids a padding id, and so on."""
-    embedding = body.get("embedding", {})
     if body["attention"].get("kind") == "latent":
         body.pop("outputs", None)
     if body["position"].get("index") == "ids":
-        body["embedding"] = {**embedding, "pad_id": 1}
+        body["embedding"] = {**body.get("embedding", {}), "pad_id": 1}
     if "temperature" in body["attention"] and "index" in body["position"]:
         body["position"]["index"] = "mask"
+    embedding = body.get("embedding", {})
     heads = body.get("head")
     heads = heads if isinstance(heads, list) else [heads]
     masked = [h for h in heads if isinstance(h, dict) and h.get("kind", "").startswith("masked")]
