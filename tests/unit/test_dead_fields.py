@@ -50,9 +50,6 @@ SILENT = {
     "paper.year": "for the reader of the spec; the file cites the title",
     "paper.claims.tolerance": "a limit that verify holds the count against",
     "source.huggingface": "where weights are: an importer's",
-    "feed_forward<experts>.bias.up": "all three maps of an expert have a bias, or none has",
-    "feed_forward<experts>.bias.down": "all three maps of an expert have a bias, or none has",
-    "cross_attention.projection": "it reads two inputs: rules refuse one map for both",
     "ledger.*.choice": "must equal the field's own value, which stands in the file",
 }
 
