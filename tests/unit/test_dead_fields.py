@@ -232,7 +232,8 @@ def is_alive(leaf: Leaf) -> bool:
     return False
 
 
-SPEAKING = [leaf for leaf in LEAVES if not {leaf.plain, leaf.name} & set(SILENT)]
+APART = {*SILENT, *TOGETHER}
+SPEAKING = [leaf for leaf in LEAVES if not {leaf.plain, leaf.name} & APART]
 
 
 @pytest.mark.parametrize("leaf", SPEAKING, ids=lambda leaf: leaf.name)

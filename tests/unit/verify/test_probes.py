@@ -133,9 +133,12 @@ def test_what_no_generated_file_holds(file):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_dropout_inside_attention_is_gated_by_training(file):
-    text = file.read_text(encoding="utf-8")
-    for argument in map(str.strip, re.findall(r"dropout_p=([^,)]+)", text)):
-        assert re.search(rf"{argument} = self\.dropout if self\.training else 0\.0", text)
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.keyword)]
+    given = {ast.unparse(node.value) for node in calls if node.arg == "dropout_p"}
+    assigned = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Assign)}
+    for name in given:
+        assert f"{name} = self.dropout if self.training else 0.0" in assigned
 
 
 def test_torch_is_new_enough_for_what_the_files_call():
