@@ -49,6 +49,16 @@ NOW_FINE = {
     + RELU
     + "position: none\nnorm: {kind: layer, weight: one_plus_w}\n"
     + "final_norm: {kind: layer, weight: one_plus_w, bias: false}\n",
+    "explicit_weights_of_causal_and_other_attention": DECODER.replace(
+        "decoder", "encoder_decoder"
+    ).replace("n_heads: 4", "n_heads: 4, softcap: 1.0")
+    + RELU
+    + "position: none\n",
+    "message_about_experts_of_long_names": DECODER
+    + "position: none\n"
+    + "feed_forward: {kind: experts, n_experts: 4, top_k: 2, d_ff: 3, activation: silu}\n"
+    + "layers: {pattern: [a, sliding_window], types:"
+    + " {a: null, sliding_window: {feed_forward: {n_experts: 2, top_k: 1}}}}\n",
 }
 
 NOW_REFUSED = {
@@ -64,6 +74,10 @@ NOW_REFUSED = {
     + RELU
     + "position: none\nlayers: {pattern: [a, b],"
     + " types: {a: null, b: {block: {sublayers: [feed_forward]}}}}\n",
+    "k/(half-1) divides by half of embedding.width less one": ENCODER
+    + RELU
+    + "max_seq_len: 13\nposition: {kind: sinusoidal, frequency: k/(half-1)}\n"
+    + "embedding: {width: 9, project: {at: before_norm}}\n",
 }
 
 

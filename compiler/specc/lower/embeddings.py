@@ -42,10 +42,22 @@ def embedding_width(context: Context) -> Size:
 
 def width_at(context: Context, before: Literal["position", "norm"]) -> Size:
     """The features' width where positions are added, or where they are normed."""
-    node = embedding_of(context.spec)
+    is_wide = _is_projected(embedding_of(context.spec), before)
+    return context.d_model if is_wide else embedding_width(context)
+
+
+def position_width(spec: schema.Spec) -> tuple[str, int]:
+    """The path of the field that says how wide features are where positions are added, and it."""
+    node = embedding_of(spec)
+    if node.width is None or _is_projected(node, "position"):
+        return "d_model", spec.d_model
+    return "embedding.width", node.width
+
+
+def _is_projected(node: schema.Embedding, before: Literal["position", "norm"]) -> bool:
+    """Whether features have the model's width by then."""
     wide = {"position": ("before_position",), "norm": ("before_position", "before_norm")}[before]
-    at = "before_position" if node.project is None else node.project.at
-    return context.d_model if at in wide else embedding_width(context)
+    return node.project is None or node.project.at in wide
 
 
 def embedding_of(spec: schema.Spec) -> schema.Embedding:

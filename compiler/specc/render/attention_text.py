@@ -194,11 +194,11 @@ class AttentionText:
     def weight_arguments(self) -> str:
         """What the explicit attention weights are computed from."""
         scale = "self.head_dim**-0.5" if self.default_scale else self.scale_argument
-        causal = [] if self.is_causal is None else [self.is_causal]
+        causal = [] if self.is_causal is None else [f"is_causal={self.is_causal}"]
         mask = "None" if self.is_self and self.view is None else self.mask
         cap = ["softcap=self.softcap"] if self.part.softcap is not None else []
         sinks = [f"sinks=self.{self.part.sinks.name}"] if self.part.sinks is not None else []
-        return ", ".join(["q", "k", mask, *causal, scale, *cap, *sinks])
+        return ", ".join(["q", "k", mask, scale, *causal, *cap, *sinks])
 
     @property
     def mask(self) -> str:

@@ -171,12 +171,12 @@ def _checks(model: Model) -> list[Check]:
 def _of_router(part: Router) -> dict[str, str]:
     """Experts enough to choose from, in whole groups."""
     chosen, many = f"self.{part.top_k.name}", f"self.{part.n_experts.name}"
-    found = {f"{chosen} > {many}": f'f"top_k {{{chosen}}} > {{{many}}} experts"'}
+    found = {f"{chosen} > {many}": _message(f"top_k {{{chosen}}} > ", f"{{{many}}} experts")}
     if part.groups is not None:
         groups, kept = f"self.{part.groups.n_groups.name}", f"self.{part.groups.n_kept.name}"
-        found[f"{many} % {groups}"] = f'f"no {{{groups}}} equal groups of {{{many}}}"'
-        found[f"{chosen} * {groups} > {many} * {kept}"] = (
-            f'f"top_k {{{chosen}}} > {{{kept}}} groups of experts"'
+        found[f"{many} % {groups}"] = _message(f"no {{{groups}}} equal groups of ", f"{{{many}}}")
+        found[f"{chosen} * {groups} > {many} * {kept}"] = _message(
+            f"top_k {{{chosen}}} > ", f"{{{kept}}} groups of experts"
         )
     return found
 

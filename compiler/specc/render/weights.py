@@ -20,7 +20,8 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
     keys = _keys(parts)
     letters = sorted({"K" if a.is_grouped else "H" for a in parts})
     shapes = [view.mask_shape for view in views] + (["[B, 1, 1, M]"] if memory else [])
-    causal = any(view.is_causal is not None for view in views)
+    flags = [view.is_causal is not None for view in views] + [False] * memory
+    causal = any(flags)
     optional = memory or not views or any("None" in view.mask_type for view in views)
     return section(
         "helpers/attention_weights",
@@ -28,10 +29,9 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
         keys=" or ".join(keys) if len(keys) > 1 else keys[0],
         mask_type="Tensor | None" if optional else "Tensor",
         mask_shape=" or ".join(dict.fromkeys(shapes)),
-        causal=causal,
         grouped="K" in letters,
         summary=_summary(parts),
-        optional=sorted(_optional(parts), key=lambda line: "=" in line),
+        optional=sorted(_flag(flags) + _optional(parts), key=lambda line: "=" in line),
         cap=_cap([a.softcap is not None for a in parts]),
         masked=_masked(views, causal, optional),
         weights=_weights(parts, memory),
@@ -41,6 +41,13 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
 def _keys(parts: Sequence[Attention]) -> list[str]:
     found = ["M" if a.source is AttentionSource.MEMORY else "S" if a.cached else "T" for a in parts]
     return list(dict.fromkeys(found))
+
+
+def _flag(given: list[bool]) -> list[str]:
+    """SDPA's own causal flag, where a mask does not say it."""
+    if not any(given):
+        return []
+    return ["is_causal: bool," if all(given) else "is_causal: bool = False,"]
 
 
 def _optional(parts: Sequence[Attention]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from specc.diagnostics import Diagnostic, SpecPath
+from specc.lower.embeddings import position_width
 from specc.lower.rules.places import Place, Problem
 from specc.spec import schema
 
@@ -61,10 +62,11 @@ def _one_table(spec: schema.Spec, stack: schema.Stack) -> Iterator[Diagnostic]:
 def _frequency(spec: schema.Spec) -> Iterator[Diagnostic]:
     nodes = [layer.position for stack in spec.stacks for layer in stack.types.values()]
     halved = any(isinstance(n, schema.Sinusoidal) and n.frequency == "k/(half-1)" for n in nodes)
-    if halved and (spec.d_model % 2 or spec.d_model < 4):
+    name, width = position_width(spec)
+    if halved and (width % 2 or width < 4):
         yield Diagnostic(
             ("position", "frequency"),
-            f"k/(half-1) divides by half of d_model less one, so d_model {spec.d_model}"
+            f"k/(half-1) divides by half of {name} less one, so {name} {width}"
             " must be even and at least 4",
             "take frequency 2k/d, which any width has",
         )

@@ -40,8 +40,19 @@ __all__ = [
     "try_mutants",
 ]
 
-# Last: the numbers of Config would hide what the other checks see; the others are dear.
-LATE = ("config", "parameter_count", "shape_comments", "overfit")
+# First: what is cheap and notices most. Last: what is dear, and the numbers of Config, which would
+# hide what other checks see.
+EARLY = (
+    "imports",
+    "state_dict",
+    "forward_float64",
+    "init_statistics",
+    "norm_casts",
+    "eval_determinism",
+    "input_errors",
+    "cache",
+)
+LATE = ("ties", "config", "parameter_count", "shape_comments", "overfit")
 
 Wanted = Callable[[str], bool]
 
@@ -196,5 +207,6 @@ def _first_failure(model: Model, text: str, known: Known) -> CheckResult | None:
 
 
 def _order() -> tuple[Check, ...]:
-    early = [check for check in ALL if check.name not in (*LATE, *COMPILING)]
-    return (*early, *(check for check in ALL if check.name in LATE))
+    known = {check.name: check for check in ALL}
+    rest = [n for n in known if n not in (*EARLY, *LATE, *COMPILING)]
+    return tuple(known[name] for name in (*EARLY, *rest, *LATE))

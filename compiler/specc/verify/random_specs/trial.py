@@ -67,8 +67,8 @@ def _judged(text: str, compile_text: Compile) -> Outcome:
         model, code = compile_text(text)
     except SpecError as error:
         return _refusal(error)
-    except Exception:  # noqa: BLE001  # what a compiler may not do is what is looked for
-        return Outcome(Verdict.CRASHED, traceback.format_exc(limit=-4))
+    except Exception as error:  # noqa: BLE001  # what a compiler may not do is what is looked for
+        return Outcome(Verdict.CRASHED, _told(error))
     untidy = next(_untidiness(code), None) if compile_text is _tidied else None
     if untidy is not None:
         return Outcome(Verdict.UNTIDY, untidy)
@@ -89,6 +89,11 @@ def _as_rendered(text: str) -> tuple[Model, str]:
     return model, render(model)
 
 
+def _told(error: Exception) -> str:
+    """The end of the traceback, without what was being handled when it was raised."""
+    return "".join(traceback.format_exception(error, limit=-4, chain=False))
+
+
 def _refusal(error: SpecError) -> Outcome:
     if not error.diagnostics:
         return Outcome(Verdict.CRASHED, "SpecError without a diagnostic")
@@ -101,8 +106,8 @@ def _refusal(error: SpecError) -> Outcome:
 def _compared(model: Model, file: LoadedFile) -> Outcome:
     try:
         found = next(disagreements(model, file), None)
-    except Exception:  # noqa: BLE001  # the file may raise anything
-        return Outcome(Verdict.CRASHED, traceback.format_exc(limit=-4))
+    except Exception as error:  # noqa: BLE001  # the file may raise anything
+        return Outcome(Verdict.CRASHED, _told(error))
     if found is not None:
         return Outcome(Verdict.DISAGREES, found)
     return Outcome(Verdict.AGREES)
