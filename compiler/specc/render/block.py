@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from specc.ir.attention import Attention, AttentionSource, LatentAttention
 from specc.ir.block import Block, Residual, Sublayer, Wiring
+from specc.ir.feed_forward import FeedForward
 from specc.ir.init import Fill
 from specc.render.citations import Citations
 from specc.render.classes import PartClass
@@ -44,28 +45,72 @@ class BlockShape:
         return found
 
 
+@dataclass(frozen=True)
+class BodyCall:
+    """What a sublayer's body is given besides x."""
+
+    looks: bool = False  # through the view
+    memory: bool = False
+    cached: bool = False
+    gives_weights: bool = False
+
+
+def body_call(body: Attention | LatentAttention | FeedForward) -> BodyCall:
+    """How a body is called."""
+    match body:
+        case Attention():
+            looks = body.source is AttentionSource.SELF
+            return BodyCall(looks, not looks, body.cached, body.gives_weights)
+        case LatentAttention():
+            return BodyCall(looks=True, cached=body.cached)
+        case _:
+            return BodyCall()
+
+
+@dataclass(frozen=True)
+class Given:
+    """A sublayer whose body is handed to the block: its attribute and the bodies' classes."""
+
+    name: str
+    classes: tuple[str, ...]
+
+    @property
+    def parameter(self) -> str:
+        return f"{self.name}: {' | '.join(self.classes)}"
+
+
+@dataclass(frozen=True)
+class BlockContext:
+    """What a block's class depends on besides the block."""
+
+    view: ViewText | None
+    given: tuple[Given, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(given.name for given in self.given)
+
+
 def block_shape(block: Block, view: ViewText | None) -> BlockShape:
     """What the blocks of that structure take."""
-    bodies = [s.body for s in block.sublayers if isinstance(s.body, Attention)]
-    latent = [s.body for s in block.sublayers if isinstance(s.body, LatentAttention)]
-    attends = bool(latent) or any(b.source is AttentionSource.SELF for b in bodies)
+    calls = [body_call(s.body) for s in block.sublayers]
     return BlockShape(
-        view if attends else None,
-        memory=any(b.source is AttentionSource.MEMORY for b in bodies),
-        cached=any(b.cached for b in bodies) or any(b.cached for b in latent),
-        gives_weights=any(b.gives_weights for b in bodies),
+        view if any(call.looks for call in calls) else None,
+        memory=any(call.memory for call in calls),
+        cached=any(call.cached for call in calls),
+        gives_weights=any(call.gives_weights for call in calls),
     )
 
 
 def block_section(
     cls: PartClass[Block],
     norms: NormTable,
-    view: ViewText | None,
+    context: BlockContext,
     construct: Construct,
     cite: Citations,
 ) -> str:
-    """The text of one block class."""
-    block, shape = cls.part, block_shape(cls.part, view)
+    """The text of one block class. `construct` makes the bodies that are not given."""
+    block, shape = cls.part, block_shape(cls.part, context.view)
     parallel = block.wiring is Wiring.PARALLEL
     cited = [line for line in cite.at("block").splitlines() if line]
     return section(
@@ -76,9 +121,10 @@ def block_section(
             "self",
             "config: Config",
             *cls.parameters,
-            *(["layer: int"] if counts_layers(block) else []),
+            *(given.parameter for given in context.given),
+            *(["layer: int"] if counts_layers(block, context.names) else []),
         ),
-        init=_init(cls, norms, construct, cite),
+        init=_init(cls, norms, context.names, construct, cite),
         fills=[
             f"nn.init.constant_(self.{s.layer_scale.name}, {literal(s.layer_scale.init.value)})"
             for s in block.sublayers
@@ -90,26 +136,32 @@ def block_section(
     )
 
 
-def counts_layers(block: Block) -> bool:
-    """Whether a part of the block must know which layer it stands in."""
-    bodies = [s.body for s in block.sublayers if isinstance(s.body, Attention)]
-    return any(body.scale_by_layer for body in bodies)
+def counts_layers(block: Block, given: frozenset[str] = frozenset()) -> bool:
+    """Whether a part of the block that is not given must know which layer it stands in."""
+    bodies = [s.body for s in block.sublayers if s.name not in given]
+    return any(isinstance(body, Attention) and body.scale_by_layer for body in bodies)
 
 
-def with_layer(code: str) -> str:
-    """A construction that is also told the layer's number, from 1."""
-    return f"{code.removesuffix(')')}, layer)"
+def with_more(code: str, *more: str) -> str:
+    """A construction with more arguments."""
+    return f"{', '.join((code.removesuffix(')'), *more))})"
 
 
 def _init(
-    cls: PartClass[Block], norms: NormTable, construct: Construct, cite: Citations
+    cls: PartClass[Block],
+    norms: NormTable,
+    given: frozenset[str],
+    construct: Construct,
+    cite: Citations,
 ) -> list[str]:
     found: list[str] = []
     for sublayer in cls.part.sublayers:
         before = [sublayer.pre] if sublayer.pre else []
         after = [norm for norm in (sublayer.post, sublayer.out) if norm]
         found += [f"self.{norm.name} = {norms.code(norm, cls.scope)}" for norm in before]
-        found.append(f"self.{sublayer.name} = {construct(sublayer, cls.scope)}")
+        is_given = sublayer.name in given
+        body = sublayer.name if is_given else construct(sublayer, cls.scope)
+        found.append(f"self.{sublayer.name} = {body}")
         found += [f"self.{norm.name} = {norms.code(norm, cls.scope)}" for norm in after]
         if sublayer.layer_scale is not None:
             size = cls.scope.width(sublayer.layer_scale.width)
@@ -123,27 +175,18 @@ def _init(
 
 def _call(sublayer: Sublayer, value: str, shape: BlockShape) -> str:
     """The body applied to a value, with all that it needs to know."""
-    arguments = [value]
-    body = sublayer.body
-    if isinstance(body, LatentAttention):
-        arguments += [shape.view.argument] if shape.view is not None else []
-        arguments += ["cache"] if body.cached else []
-    if isinstance(body, Attention):
-        if body.source is AttentionSource.SELF and shape.view is not None:
-            arguments.append(shape.view.argument)
-        if body.source is AttentionSource.MEMORY:
-            arguments += ["memory", "memory_mask"]
-        if body.cached:
-            arguments.append("cache")
-        elif body.source is AttentionSource.SELF and shape.view is not None and shape.view.cached:
-            arguments.append("None")
-        if body.gives_weights:
-            arguments.append("with_weights")
+    arguments, call = [value], body_call(sublayer.body)
+    if call.looks and shape.view is not None:
+        arguments.append(shape.view.argument)
+    if call.memory:
+        arguments += ["memory", "memory_mask"]
+    if call.cached:
+        arguments.append("cache")
+    elif call.looks and shape.view is not None and shape.view.cached:
+        arguments.append("None")
+    if call.gives_weights:
+        arguments.append("with_weights")
     return f"self.{sublayer.name}({', '.join(arguments)})"
-
-
-def _gives_weights(sublayer: Sublayer) -> bool:
-    return isinstance(sublayer.body, Attention) and sublayer.body.gives_weights
 
 
 def _scaled(sublayer: Sublayer, added: str) -> str:
@@ -166,7 +209,7 @@ def _sequential(block: Block, shape: BlockShape) -> list[str]:
             found.append(f"x = {value}  # the stream itself is normed")
             value = "x"
         added = _call(sublayer, value, shape)
-        if _gives_weights(sublayer):
+        if body_call(sublayer.body).gives_weights:
             found.append(f"attended, weights = {added}")
             added = "attended"
         total = f"x + {_scaled(sublayer, added)}"
@@ -189,7 +232,7 @@ def _parallel(block: Block, shape: BlockShape) -> list[str]:
     for sublayer in block.sublayers:
         own = f"self.{sublayer.pre.name}(x)" if sublayer.pre else "x"
         added = _call(sublayer, "normed" if shared else own, shape)
-        if _gives_weights(sublayer):
+        if body_call(sublayer.body).gives_weights:
             found.append(f"attended, weights = {added}")
             added = "attended"
         terms.append(_scaled(sublayer, added))

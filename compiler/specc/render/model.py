@@ -7,18 +7,19 @@ are, what each takes, which helpers they call) is worked out once and handed to 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
 from specc.ir.attention import Attention, AttentionSource, LatentAttention, QkL2Norm
 from specc.ir.block import Block, LayerType, Stack, Sublayer, TokenInput
-from specc.ir.feed_forward import Glu, MixtureOfExperts, Mlp
+from specc.ir.feed_forward import FeedForward, Glu, MixtureOfExperts, Mlp
 from specc.ir.layers import Norm
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
 from specc.render.attention import attention_section
 from specc.render.attention_text import AttentionText
-from specc.render.block import block_section, counts_layers, with_layer
+from specc.render.block import BlockContext, block_section, counts_layers, with_more
 from specc.render.citations import Citations
 from specc.render.classes import ClassTable, PartClass, Role
 from specc.render.code import Scope
@@ -34,10 +35,12 @@ from specc.render.norms import NormTable
 from specc.render.position_wise import FeedForwardTable
 from specc.render.positions import PositionTable, Turns, turns_shape
 from specc.render.reset import reset_lines
+from specc.render.shells import shared_blocks
 from specc.render.stack import StackText
 from specc.render.views import ViewText, as_class, view_texts
 
 Part = TypeVar("Part")
+Body = Attention | LatentAttention | FeedForward
 
 NAMES = {
     Kind.DECODER: (Names("tokens", "token_mask", "T"),),
@@ -98,7 +101,12 @@ class FilePlan:
                 if isinstance(x.body, Mlp | Glu | MixtureOfExperts)
             ]
         )
-        self.blocks = ClassTable("Block", [self.role(s, t, t.block) for s, t in places])
+        self.block_roles = shared_blocks(
+            [Role(_unplaced(t.block, self.views.get(s.name)), s.name, t.name) for s, t in places],
+            self.views,
+            self.class_of,
+        )
+        self.blocks = ClassTable("Block", list(self.block_roles.values()))
 
     def role(self, stack: Stack, layer: LayerType, part: Part) -> Role[Part]:
         """A part whose class also depends on what its stack's layers look through."""
@@ -116,11 +124,25 @@ class FilePlan:
             return self.feed_forward.construct(Role(body, *place), scope)
         view = self.views.get(role.stack)
         if isinstance(body, LatentAttention):
-            latent = Role(as_class(body, view), *place, role.context)
+            latent = Role(as_class(body, view), *place, view)
             return self.latent_attention.call(latent).code(scope)
         own = self.self_attention if body.source is AttentionSource.SELF else self.cross_attention
-        code = own.call(Role(as_class(body, view), *place, role.context)).code(scope)
-        return with_layer(code) if body.scale_by_layer else code
+        code = own.call(Role(as_class(body, view), *place, view)).code(scope)
+        return with_more(code, "layer") if body.scale_by_layer else code
+
+    def class_of(self, role: Role[Block], sublayer: Sublayer) -> str:
+        """The class of one sublayer of the block in that role."""
+        return self.construct(role, sublayer, Scope()).partition("(")[0]
+
+    def construct_layer(self, stack: Stack, layer: LayerType) -> str:
+        """The construction of a layer, with the bodies that its block is given."""
+        role = self.block_roles[stack.name, layer.name]
+        given = _context(role).names
+        bodies = [
+            self.construct(role, s, Scope()) for s in layer.block.sublayers if s.name in given
+        ]
+        counted = ["layer"] if counts_layers(layer.block, given) else []
+        return with_more(self.blocks.call(role).code(Scope()), *bodies, *counted)
 
     def view(self, cls: PartClass[Part]) -> ViewText | None:
         """What the layers look through in which the class stands."""
@@ -147,7 +169,7 @@ class FilePlan:
             def construct(sublayer: Sublayer, scope: Scope, role: Role[Block] = role) -> str:
                 return self.construct(role, sublayer, scope)
 
-            found.append(block_section(cls, self.norms, self.view(cls), construct, self.cite))
+            found.append(block_section(cls, self.norms, _context(role), construct, self.cite))
         return found
 
     def attention_text(self, cls: PartClass[Attention]) -> AttentionText:
@@ -159,12 +181,8 @@ class FilePlan:
         found = []
         for stack in self.model.stacks:
             prefix = stack.name if len(self.model.stacks) > 1 else ""
-            calls = {t: self.blocks.call(self.role(stack, t, t.block)) for t in stack.layer_types}
-            code = {
-                t: with_layer(call.code(Scope())) if counts_layers(t.block) else call.code(Scope())
-                for t, call in calls.items()
-            }
-            names = tuple(dict.fromkeys(call.cls.name for call in calls.values()))
+            code = {t: self.construct_layer(stack, t) for t in stack.layer_types}
+            names = tuple(dict.fromkeys(made.partition("(")[0] for made in code.values()))
             counted = any(counts_layers(t.block) for t in stack.layer_types)
             found.append(Pattern(stack, prefix, code.__getitem__, names, counted))
         return found
@@ -185,6 +203,27 @@ class FilePlan:
         ]
         own = [*self.norms.class_names, *self.positions.class_names]
         return [*own, *attention, *self.feed_forward.resetting, *blocks]
+
+
+def _context(role: Role[Block]) -> BlockContext:
+    """What `shared_blocks` says of a block besides its part."""
+    if not isinstance(role.context, BlockContext):
+        raise TypeError(f"no block: {role}")
+    return role.context
+
+
+def _unplaced(block: Block, view: ViewText | None) -> Block:
+    """The block without what its view says of the tokens' places."""
+    return replace(
+        block,
+        sublayers=tuple(replace(s, body=_unplaced_body(s.body, view)) for s in block.sublayers),
+    )
+
+
+def _unplaced_body(body: Body, view: ViewText | None) -> Body:
+    if isinstance(body, Attention):
+        return replace(as_class(body, view), cached=body.cached)
+    return as_class(body, view) if isinstance(body, LatentAttention) else body
 
 
 def model_sections(plan: FilePlan) -> list[str]:
