@@ -6,12 +6,14 @@ Everything that a spec's author wrote as free text passes through here before it
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass
 
 from specc.ir.sizes import Number, Size, Width
 
 COMMENT_WIDTH = 76
+LINE_WIDTH = 88
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,18 @@ def comment(text: str) -> tuple[str, ...]:
 def docstring(text: str) -> str:
     """Free text made safe between triple quotes: nothing in it ends the string or escapes."""
     return one_line(text).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+
+
+def moving(summary: str, move: str, indent: int = 4) -> tuple[str, ...]:
+    """A docstring that says what becomes of shapes: on one line, or in a paragraph below."""
+    short, width = f'"""{summary}: {move}."""', LINE_WIDTH - indent
+    if len(short) <= width:
+        return (short,)
+    lines = [""]
+    for part in re.split(r" (?=or |-> )", f"{move}."):
+        longer = f"{lines[-1]} {part}".strip()
+        lines[-1:] = [longer] if len(longer) <= width else [lines[-1], part]
+    return (f'"""{summary}:', "", *lines, '"""')
 
 
 def one_line(text: str) -> str:

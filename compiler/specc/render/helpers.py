@@ -20,6 +20,7 @@ from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoida
 from specc.ir.views import View, views
 from specc.ir.walk import walk
 from specc.render.attention import is_explicit
+from specc.render.code import moving
 from specc.render.engine import section
 from specc.render.positions import Turns
 from specc.render.views import ViewText
@@ -32,10 +33,7 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     found = []
     latent = [p for p in walk(model.stacks) if isinstance(p, LatentAttention)]
     if attentions or latent:
-        found += [
-            section("helpers/split_heads", both_lengths=any(p.cached for p in latent)),
-            section("helpers/merge_heads"),
-        ]
+        found += _heads(attentions, latent)
     found += Turns(model).sections()
     spelled = [a for a in attentions if a.gives_weights or is_explicit(a)]
     if spelled:
@@ -64,6 +62,21 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     if any(isinstance(part, Clamp) for part in walk(model.stacks)):
         found.append(section("helpers/clamped_glu"))
     return found + _checks(model)
+
+
+def _heads(plain: list[Attention], latent: list[LatentAttention]) -> list[str]:
+    """The functions that take heads apart and put them together."""
+    width = "head_dim" if plain and latent else "E"
+    lengths = "TS" if any(p.cached for p in latent) else "T"
+    packed = " or ".join(f"[B, {length}, H*{width}]" for length in lengths)
+    split = " or ".join(f"[B, H, {length}, {width}]" for length in lengths)
+    of = ", of new tokens or of all so far" if len(lengths) > 1 else ""
+    widths = "EU" if plain and latent else "E"
+    heads = " or ".join(f"[B, H, T, {width}]" for width in widths)
+    merged = " or ".join(f"[B, T, H*{width}]" for width in widths)
+    unpack = moving(f"Unpack the heads from the width{of}", f"{packed} -> {split}")
+    pack = moving("Pack the heads into the width", f"{heads} -> {merged}")
+    return [section("helpers/split_heads", doc=unpack), section("helpers/merge_heads", doc=pack)]
 
 
 def _pools_real_tokens(model: Model) -> bool:

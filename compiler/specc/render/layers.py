@@ -13,7 +13,7 @@ from specc.ir.model import Model
 from specc.ir.sizes import Size, Width
 from specc.ir.views import view_of, views
 from specc.ir.walk import walk
-from specc.render.code import Scope
+from specc.render.code import Scope, moving
 from specc.render.engine import lines, section
 
 Construct = Callable[[LayerType], str]
@@ -215,7 +215,5 @@ def cache_section(model: Model) -> str:
         "model/cache",
         keys=" or ".join(shape.format("capacity") for shape in keys),
         values=" or ".join(shape.format("capacity") for shape in values),
-        several=len(pairs) > 1 or latent,
-        new=new,
-        all=all_,
+        doc=moving("Store new tokens, return all so far", f"{new} -> {all_}", indent=8),
     )

@@ -29,7 +29,7 @@ from specc.ir.positions import (
 from specc.ir.sizes import Constant, Number, Size
 from specc.ir.walk import walk
 from specc.render.classes import ClassTable, PartClass, Role
-from specc.render.code import Scope
+from specc.render.code import Scope, moving
 from specc.render.engine import lines, section
 from specc.render.views import ViewText
 
@@ -121,7 +121,7 @@ class PositionTable:
 
     def _rotary_section(self, cls: PartClass[Unplaced]) -> str:
         part, scope = cls.part, cls.scope
-        letter = _letter(self._rotaries)
+        letter = str(cls.roles[0].context)
         padded = _counts_real(self._rotaries)
         init = [f"self.theta = {scope.number(part.theta)}"]
         scaling: Sequence[str] = ()
@@ -149,18 +149,17 @@ class PositionTable:
 
 
 def turns_shape(model: Model) -> str:
-    """What a view holds for rotary positions; R where some heads turn only in part, else E."""
+    """What a view holds for rotary positions."""
     parts = [p for p in walk(model.stacks) if isinstance(p, Rotary)]
-    letter = _letter(parts)
-    plain = f"[T, {letter}/2]"
-    return f"{plain} or [B, 1, T, {letter}/2]" if _counts_real(parts) else plain
+    letters = list(dict.fromkeys(_letter(p) for p in parts))
+    plain = [f"[T, {letter}/2]" for letter in letters]
+    padded = [f"[B, 1, T, {letter}/2]" for letter in letters]
+    return " or ".join(plain + padded if _counts_real(parts) else plain)
 
 
-def _letter(parts: Sequence[Rotary]) -> str:
-    """The features that turn: R where some heads turn only in part."""
-    if any(p.is_partial for p in parts):
-        return "R"
-    return parts[0].head_dim.letter if parts else "E"
+def _letter(rotary: Rotary) -> str:
+    """The features that turn: R where heads turn only in part."""
+    return "R" if rotary.is_partial else rotary.head_dim.letter
 
 
 def _counts_real(parts: Sequence[Rotary | Sinusoidal]) -> bool:
@@ -174,7 +173,8 @@ class Turns:
     def __init__(self, model: Model) -> None:
         parts = [p for p in walk(model.stacks) if isinstance(p, Rotary)]
         self._parts = list(dict.fromkeys(parts))
-        self._shared_key = any(isinstance(p, LatentAttention) for p in walk(model.stacks))
+        latent = [p for p in walk(model.stacks) if isinstance(p, LatentAttention)]
+        self._of_shared_keys = {p.layout for a in latent for p in walk(a) if isinstance(p, Rotary)}
         self._layouts = list(dict.fromkeys(p.layout for p in parts))
 
     def function(self, rotary: Rotary) -> str:
@@ -188,40 +188,35 @@ class Turns:
 
     def sections(self) -> list[str]:
         """Their text: those for whole heads first, which the others call."""
-        found = [
-            section(
-                f"helpers/rotate_{layout.value}",
-                name=self._base(layout),
-                letter=self._letter,
-                shared_key=self._shared_key,
-                halves=self._halves,
-            )
-            for layout in self._layouts
-        ]
+        found = [self._section(layout) for layout in self._layouts]
         parts = {self.function(p): p for p in self._parts if p.is_partial}
         return found + [
             section(f"helpers/rotate_{p.slice.value}", name=name, whole=self._base(p.layout))
             for name, p in parts.items()
         ]
 
-    @property
-    def _halves(self) -> str:
-        if self._shared_key:
-            return "2 x [B, H, T, R/2] or 2 x [B, 1, T, R/2]"
-        return f"2 x [B, H, T, {self._letter}/2]"
-
-    @property
-    def _letter(self) -> str:
-        """What turns: whole heads, or their R features where nothing turns whole heads."""
-        whole = [p.head_dim.letter for p in self._parts if not p.is_partial]
-        return whole[0] if whole else "R"
+    def _section(self, layout: RotaryLayout) -> str:
+        letters = list(dict.fromkeys(_letter(p) for p in self._parts if p.layout is layout))
+        turned = [f"[B, H, T, {letter}{{}}]" for letter in letters]
+        turned += ["[B, 1, T, R{}]"] * (layout in self._of_shared_keys)
+        whole = " or ".join(shape.format("") for shape in turned)
+        half = f"{letters[0]}/2" if len(letters) == 1 else "half"
+        pair = f"feature {'i' if layout is RotaryLayout.HALF else '2i'} together with feature"
+        other = f"i + {half}" if layout is RotaryLayout.HALF else "2i + 1"
+        heads = ", in all heads or in one for all" if layout in self._of_shared_keys else ""
+        return section(
+            f"helpers/rotate_{layout.value}",
+            name=self._base(layout),
+            doc=moving(f"Turn {pair} {other}{heads}", f"{whole} -> {whole}"),
+            halves=" or ".join(f"2 x {shape.format('/2')}" for shape in turned),
+        )
 
 
 def _role(rotary: Rotary) -> Role[Unplaced]:
     proportional = isinstance(rotary.scaling, ProportionalScaling)
     width = rotary.head_dim if proportional else rotary.rotary_dim
     part = Unplaced(rotary.size, width, rotary.rotary_dim, rotary.theta, rotary.scaling)
-    return Role(part, "", rotary.name.removeprefix("rotary").strip("_"))
+    return Role(part, "", rotary.name.removeprefix("rotary").strip("_"), _letter(rotary))
 
 
 def _plain(table: Sinusoidal) -> Role[tuple[object, ...]]:

@@ -19,14 +19,15 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
     )
     keys = _keys(parts)
     letters = sorted({"K" if a.is_grouped else "H" for a in parts})
-    shapes = [view.mask_shape for view in views] + (["[B, 1, 1, M]"] if memory else [])
+    shapes = [view.mask_shape for view in views] + [f"[B, 1, 1, {keys[-1]}]"] * memory
     flags = [view.is_causal is not None for view in views] + [False] * memory
     causal = any(flags)
     optional = memory or not views or any("None" in view.mask_type for view in views)
     return section(
         "helpers/attention_weights",
         k_shape=" or ".join(f"[B, {letter}, {key}, E]" for letter in letters for key in keys),
-        keys=" or ".join(keys) if len(keys) > 1 else keys[0],
+        repeated=" or ".join(f"[B, H, {key}, E]" for key in keys),
+        scores=" or ".join(f"[B, H, T, {key}]" for key in keys),
         mask_type="Tensor | None" if optional else "Tensor",
         mask_shape=" or ".join(dict.fromkeys(shapes)),
         grouped="K" in letters,
@@ -39,8 +40,9 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
 
 
 def _keys(parts: Sequence[Attention]) -> list[str]:
+    """Where the keys stand. All so far, S, are those of a memory too, or of an encoder."""
     found = ["M" if a.source is AttentionSource.MEMORY else "S" if a.cached else "T" for a in parts]
-    return list(dict.fromkeys(found))
+    return ["S"] if "S" in found else sorted(set(found), key="TM".index)
 
 
 def _flag(given: list[bool]) -> list[str]:

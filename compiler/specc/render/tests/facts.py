@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from specc.ir.layers import Norm
+from specc.ir.walk import Value
 
 Rows = tuple[tuple[float, ...], ...]
 
@@ -57,7 +58,7 @@ class Dropped:
 class Facts:
     """All numbers of one file."""
 
-    sizes: tuple[tuple[str, int], ...]  # of the small `Config`
+    sizes: tuple[tuple[str, Value], ...]  # of the small `Config`
     count: int  # parameters at full size
     parameters: tuple[ParameterFact, ...]
     plain: Rows

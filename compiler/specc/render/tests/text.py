@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from specc.ir.attention import Attention, QkL2Norm
 from specc.ir.block import Stack, TokenInput
+from specc.ir.feed_forward import MixtureOfExperts
 from specc.ir.heads import (
     ClassifierHead,
     Head,
@@ -14,7 +15,7 @@ from specc.ir.heads import (
     Pool,
     Tied,
 )
-from specc.ir.layers import Dropout, NormWeight, RmsNorm
+from specc.ir.layers import Dropout, Norm, NormWeight, RmsNorm
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
 from specc.ir.sizes import Vector
@@ -263,6 +264,16 @@ class FileText:
         return ", ".join(f"{name}=0.0" for name in dict.fromkeys(sites))
 
     @property
+    def has_experts(self) -> bool:
+        """Whether tokens choose experts."""
+        return any(isinstance(part, MixtureOfExperts) for part in walk(self.model.stacks))
+
+    @property
+    def adds_one(self) -> bool:
+        """Whether every norm's gain is 1 + weight, so that weights are 0 where others are 1."""
+        return adds_one(self.model)
+
+    @property
     def has_short(self) -> bool:
         """Whether queries and keys have a length that is floored."""
         return any(
@@ -306,6 +317,13 @@ def main_head(model: Model) -> Head:
     """The head whose output most tests look at: one that has places, if any has."""
     placed = (head for head in model.heads if not isinstance(head, ClassifierHead))
     return next(placed, model.heads[0])
+
+
+def adds_one(model: Model) -> bool:
+    """Whether every norm that has a gain multiplies by 1 + weight."""
+    weights = [p.weight for p in walk(model.stacks + model.heads) if isinstance(p, Norm)]
+    gains = [w for w in weights if w is not NormWeight.NONE]
+    return bool(gains) and all(w is NormWeight.ONE_PLUS for w in gains)
 
 
 def _ordered(numbers: Mapping[str, float | tuple[float, ...]]) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from specc.golden import Inputs
+from specc.ir.attention import Attention, Chunk, LatentAttention, Window
 from specc.ir.block import Stack
 from specc.ir.exhaustive import assert_never
 from specc.ir.heads import ClassifierHead, Pool
@@ -32,25 +33,57 @@ MASKS = {
 
 @dataclass(frozen=True)
 class Sight:
-    """The places of `field` that each output place should depend on: "past", "all" or "itself"."""
+    """What each output place should depend on: the places of `field` that its stack's layers let
+    it see, one after the other; all of them, without a stack.
+    """
 
     field: str
-    reach: str
+    stack: Stack | None
+
+    @property
+    def words(self) -> str:
+        """For the evidence."""
+        if self.stack is None:
+            return "all"
+        own = [a for layer in self.stack.layers if (a := self_attention(layer.block))]
+        if not own:
+            return "itself"
+        near = " as far as windows and chunks let it" if any(a.reach for a in own) else ""
+        return ("the past" if all(a.causal for a in own) else "all") + near
 
     def expected(self, n: int, m: int) -> Tensor:
         """[n, m] bool."""
-        match self.reach:
-            case "past":
-                return torch.ones(n, m, dtype=torch.bool).tril()
-            case "itself":
-                return torch.eye(n, m, dtype=torch.bool)
-            case _:
-                return torch.ones(n, m, dtype=torch.bool)
+        if self.stack is None:
+            return torch.ones(n, m, dtype=torch.bool)
+        found = torch.eye(n, dtype=torch.bool)
+        for layer in self.stack.layers:
+            attention = self_attention(layer.block)
+            if attention is not None:
+                found = (_near(attention, n).double() @ found.double()) > 0
+        return found
+
+
+def _near(attention: Attention | LatentAttention, n: int) -> Tensor:
+    """[n, n] bool: the keys of one layer that each query may look at, itself always one."""
+    place = torch.arange(n)
+    before = place[:, None] - place  # how far the key lies behind
+    match attention.reach:
+        case None:
+            near = torch.ones(n, n, dtype=torch.bool)
+        case Window(size):
+            near = before < size.value if attention.causal else before.abs() <= size.value
+        case Chunk(size):
+            near = (place[:, None] // size.value) == (place // size.value)
+        case _:
+            assert_never(attention.reach)
+    return near & (before >= 0) if attention.causal else near
 
 
 @dataclass(frozen=True)
 class Looking(Check):
-    """A causal model never sees the future and does see the past; others see both sides."""
+    """A causal model never sees the future and does see the past; others see both sides; windows
+    and chunks let through what they should and no more.
+    """
 
     name: str = "looking"
 
@@ -62,7 +95,7 @@ class Looking(Check):
                 fault = self._fault(subject, sight, masked)
                 if fault is not None:
                     return failed(fault)
-            told.append(f"each place depends on {sight.reach} of {sight.field}")
+            told.append(f"each place depends on {sight.words} of {sight.field}")
         return passed("; ".join(told))
 
     def _fault(self, subject: Subject, sight: Sight, masked: bool) -> str | None:
@@ -86,23 +119,15 @@ def sights(subject: Subject) -> Iterator[Sight]:
     model = subject.small
     match model.kind:
         case Kind.DECODER | Kind.ENCODER:
-            yield Sight("tokens", _reach(model.stacks[0]))
+            yield Sight("tokens", model.stacks[0])
         case Kind.ENCODER_DECODER:
-            yield Sight("source", "all")
-            yield Sight("target", _reach(model.stack("decoder")))
+            yield Sight("source", None)
+            yield Sight("target", model.stack("decoder"))
         case Kind.FEATURES:
-            yield Sight("queries", _reach(model.stacks[0]))
-            yield Sight("memory", "all")
+            yield Sight("queries", model.stacks[0])
+            yield Sight("memory", None)
         case _:
             assert_never(model.kind)
-
-
-def _reach(stack: Stack) -> str:
-    found = [self_attention(layer.block) for layer in stack.layer_types]
-    own = [attention for attention in found if attention is not None]
-    if not own:
-        return "itself"
-    return "past" if all(attention.causal for attention in own) else "all"
 
 
 def _pooled(subject: Subject, output: str, expected: partial[Tensor], seen: Tensor) -> Tensor:

@@ -15,7 +15,8 @@ fields). What it may be follows from its meaning in the header's paragraph `Shap
   width, classes: the `Config` field of that name, or one of those with a suffix (`d_ff_encoder`).
   In a function of the module whose comments have no letter for key/value heads, query heads may be
   either number of heads: `split_heads` serves both.
-- Another meaning, or a `Config` without that field: any number.
+- an expert's tokens: the rows of a matrix of the call.
+- Another meaning, or a `Config` without that field: any number, if the letter stands at two places.
 
 A lower-case name is an integer parameter of the function, a `Config` field, or a cache's
 `capacity`. What else is a lie: see `judge`.

@@ -2,16 +2,19 @@
 
 Beside shapes that do not fit, these are lies: a letter that the header does not declare or that no
 comment uses; a comment or an alternative that no run needed; two letters of one function that were
-the same number in every call; and S, or M, in a function that has no T and (M) no memory.
+the same number in every call; a letter that may be any number and stands in one place only; and S,
+or M, in a function that has no T and (M) no memory.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from specc.verify.shapes.legend import Legend, Length
+from specc.verify.shapes.grammar import LETTER
+from specc.verify.shapes.legend import Legend, Length, values_of
 from specc.verify.shapes.places import Kind, Lie, Place, Scope, Survey, by_line
 from specc.verify.shapes.recorder import Call
 from specc.verify.shapes.solve import Conflict, Sizes, Solution, sizes_of, solve, wanted
@@ -52,6 +55,7 @@ def judge_scope(scope: Scope, legend: Legend, evidence: Evidence) -> Iterator[Li
     what they leave open.
     """
     static = [*_undeclared(scope, legend), *_alone(scope, legend)]
+    static += _unbound(scope, legend, evidence.config)
     yield from static
     if static:
         return
@@ -109,6 +113,17 @@ def _alone(scope: Scope, legend: Legend) -> Iterator[Lie]:
                 legend.is_length(letter, Length.MEMORY) and not has_memory
             ):
                 yield _lie(place, f"{letter} stands here without {new}: say {new}")
+
+
+def _unbound(scope: Scope, legend: Legend, config: Mapping[str, int]) -> Iterator[Lie]:
+    """A letter that neither a run nor `Config` gives a number must say that two sizes are one."""
+    stands = [(p, letter) for p in scope.places for letter in LETTER.findall(p.statement.text)]
+    often = Counter(letter for _, letter in stands)
+    for place, letter in stands:
+        field = legend.field(letter)
+        is_bound = legend.is_of_run(letter) or (field is not None and values_of(field, config))
+        if often[letter] == 1 and not is_bound:
+            yield _lie(place, f"{letter} may be any number here and stands in one place only")
 
 
 def _unreached(scope: Scope, calls: tuple[Call, ...]) -> Iterator[Lie]:

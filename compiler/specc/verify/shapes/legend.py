@@ -42,6 +42,7 @@ CONFIG_FIELDS = {
     "chosen experts": "top_k",
     "expert groups": "n_groups",
 }
+ROWS = "an expert's tokens"
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,10 @@ class Legend:
         """The `Config` name that the letter stands for."""
         return CONFIG_FIELDS.get(self.meanings.get(letter, ""))
 
+    def counts_rows(self, letter: str) -> bool:
+        """Whether the letter counts the rows of a matrix, of which only the call can tell."""
+        return self.meanings.get(letter) == ROWS
+
     def is_of_run(self, letter: str) -> bool:
         """Whether a run gives the letter its number."""
         return self.meanings.get(letter) in [length.value for length in Length]
@@ -82,10 +87,18 @@ def read_legend(header: str) -> Legend:
 
 
 def values_of(base: str, config: Mapping[str, int]) -> frozenset[int]:
-    """The sizes of that name in `Config`, with the suffix of a layer type or a stack as well."""
-    return frozenset(
+    """The sizes of that name in `Config`, with the suffix of a layer type or a stack as well.
+
+    A head width that `Config` does not name is the width split over the heads, unless keys and
+    values unfold from a latent.
+    """
+    found = frozenset(
         value for name, value in config.items() if name == base or name.startswith(f"{base}_")
     )
+    if base == "head_dim" and not found and "kv_rank" not in config:
+        width, heads = config.get("d_model"), config.get("n_heads")
+        return frozenset([width // heads] if width and heads else [])
+    return found
 
 
 def lengths(length: Length, facts: Facts) -> frozenset[int]:

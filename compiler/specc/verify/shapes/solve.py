@@ -16,6 +16,7 @@ from specc.verify.shapes.recorder import Call, Seen
 Numbers = Mapping[str, int]
 KEY_VALUE = "n_kv_heads"
 QUERY = "n_heads"
+MATRIX = 2
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,18 @@ class Sizes:
         for length in Length:
             if self.legend.is_length(name, length):
                 return lengths(length, self.call.facts)
+        if self.legend.counts_rows(name):
+            return self._rows()
         field = self.legend.field(name)
         found = frozenset[int]() if field is None else values_of(field, self.config)
         if field == QUERY and self._serves_all_heads():
             found |= values_of(KEY_VALUE, self.config)
         return found or None
+
+    def _rows(self) -> frozenset[int]:
+        """How many rows the matrices of the call have."""
+        shapes = [shape for _, seen in self.call.observations for shape in seen.tensors if shape]
+        return frozenset(shape[0] for shape in shapes if len(shape) == MATRIX)
 
     def _serves_all_heads(self) -> bool:
         return self.is_helper and all(self.legend.field(c) != KEY_VALUE for c in self.letters)

@@ -21,6 +21,7 @@ from specc.render.tests.facts import (
     MEMORY_MASK,
     STRIDE,
 )
+from specc.render.tests.text import adds_one
 from specc.verify.calls import flat
 
 GAP = 1000  # how far apart the numbers of neighbouring tensors start
@@ -35,13 +36,14 @@ def waves(*shape: int, skip: int = 0) -> Tensor:
 def weights(model: Model) -> dict[str, Tensor]:
     """Path -> float64 tensor: matrices of size 1 / sqrt(fan_in), gains near 1, biases near 0."""
     shapes = {parameter.path: parameter.shape for parameter in parameters(model)}
+    middle = 0.0 if adds_one(model) else 1.0
     found = {}
     for place, path in enumerate(sorted(shapes)):
         wave = waves(*shapes[path], skip=GAP * place)
         if wave.dim() > 1:
             found[path] = wave * math.sqrt(2 / wave.shape[1])
         else:
-            found[path] = wave / 2 + float(path.endswith("norm.weight"))
+            found[path] = wave / 2 + middle * path.endswith("norm.weight")
     return found
 
 

@@ -19,7 +19,7 @@ from specc.ir.parameters import parameter_count, parameters
 from specc.ir.walk import resize, walk
 from specc.render.tests import Dropped, Facts, NormFact, ParameterFact, Rows, main_head
 from specc.verify.places import norms
-from specc.verify.sizes import reduced_sizes
+from specc.verify.sizes import reduced_numbers, reduced_sizes
 from specc.verify.vendored.formulas import numbers, padded, plain, summary, waves, weights
 
 NOTHING = 1e-9  # what counts as zero among numbers of size 1
@@ -36,7 +36,8 @@ OWNERS = {
 
 def measure(model: Model) -> Facts:
     """All numbers that a test file of the model holds."""
-    sizes = reduced_sizes(model)
+    integers = reduced_sizes(model)
+    sizes = {**integers, **reduced_numbers(model, integers)}
     small = resize(model, sizes)
     given = weights(small)
     factor = _short_factor(small)

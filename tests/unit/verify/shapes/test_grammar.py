@@ -38,7 +38,7 @@ def test_shapes_are_read(text, wanted):
 
 @pytest.mark.parametrize(
     "text",
-    ["[B T]", "[B, t-1]", "[CLS]", "[B]x", "[B] then [T]", "0 x [B]", "[E/0]", "[B, ]", "[B/T]"],
+    ["[B T]", "[B, t-1]", "[CLS]", "[B]x", "[B] then [T]", "0 x [B]", "[E/0]", "[B, ]", "[B/t]"],
 )
 def test_other_text_is_refused(text):
     with pytest.raises(GrammarError):

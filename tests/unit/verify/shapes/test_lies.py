@@ -4,7 +4,7 @@ import pytest
 
 from specc.render.header import LEGEND
 from specc.verify.shapes import LoadError, UncallableError, examine
-from specc.verify.shapes.legend import CONFIG_FIELDS, Length, read_legend
+from specc.verify.shapes.legend import CONFIG_FIELDS, ROWS, Length, read_legend
 from specc.verify.shapes.survey import survey
 from tests.unit.verify.shapes.files import TRUE
 
@@ -42,6 +42,7 @@ def test_a_true_file_has_no_lies():
         ("    ) -> Output:", "    ) -> Output:  # [B, T]", "no value that can be watched"),
         ("weights: Tensor | None", "weights: Tensor", "weights  # [B, T, T]: the value is None"),
         ("# [T] or [B, T]", "# [T] or [B, T] or [B, T, T]", "no run needed [B, T, T]"),
+        ("q.mT  # [B, H, T, T]", "q.mT  # [B, H, T, J]", "J may be any number here and stands in"),
         ("V vocabulary", "V vocabulary W windows", "W windows: no comment uses this letter"),
         ("# [B, H, T, T]", "# [B, H, T, width]", "and no size is called width here"),
         ("Split: [B, T, H*E] ->", "Split [B, T, H*E] into", "no arrow stands between"),
@@ -139,7 +140,7 @@ def test_a_file_that_cannot_be_called(old, new, reason):
 
 
 def test_the_headers_of_generated_files_are_known():
-    known = {*CONFIG_FIELDS, *(length.value for length in Length)}
+    known = {*CONFIG_FIELDS, ROWS, *(length.value for length in Length)}
     assert set(LEGEND.values()) <= known
     text = "".join(f"{letter} {meaning} " for letter, meaning in LEGEND.items())
     assert read_legend(f"Title.\n\nShapes      {text}\n").meanings == LEGEND
