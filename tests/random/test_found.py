@@ -62,6 +62,13 @@ NOW_FINE = {
 }
 
 NOW_REFUSED = {
+    "kind features reads sets, which have no order, so no windows": FEATURES.replace(
+        "n_heads: 4", "n_heads: 4, window: 3"
+    ).replace(
+        "{norm_placement: pre}",
+        "{norm_placement: pre, sublayers: [attention, cross_attention, feed_forward]}",
+    )
+    + "position: none\n",
     "a temperature counts real tokens": DECODER.replace(
         "{n_heads: 4}", "{n_heads: 4, temperature: {}}"
     )

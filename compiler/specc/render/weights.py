@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from specc.ir.attention import Attention, AttentionSource
 from specc.ir.model import Model
+from specc.render.code import moving
 from specc.render.engine import section
 from specc.render.views import ViewText
 
@@ -23,15 +24,16 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
     flags = [view.is_causal is not None for view in views] + [False] * memory
     causal = any(flags)
     optional = memory or not views or any("None" in view.mask_type for view in views)
+    scores = " or ".join(f"[B, H, T, {key}]" for key in keys)
     return section(
         "helpers/attention_weights",
         k_shape=" or ".join(f"[B, {letter}, {key}, E]" for letter in letters for key in keys),
         repeated=" or ".join(f"[B, H, {key}, E]" for key in keys),
-        scores=" or ".join(f"[B, H, T, {key}]" for key in keys),
+        scores=scores,
         mask_type="Tensor | None" if optional else "Tensor",
         mask_shape=" or ".join(dict.fromkeys(shapes)),
         grouped="K" in letters,
-        summary=_summary(parts),
+        doc=moving(_summary(parts), scores),
         optional=sorted(_flag(flags) + _optional(parts), key=lambda line: "=" in line),
         cap=_cap([a.softcap is not None for a in parts]),
         masked=_masked(views, causal, optional),

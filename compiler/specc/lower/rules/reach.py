@@ -19,6 +19,10 @@ def rule_reach(place: Place) -> Iterator[Problem]:
         yield Problem(
             ("attention", "chunk"), "a layer looks through a window or at a chunk, not both"
         )
+    if node.window is not None and place.spec.kind == "features":
+        yield Problem(
+            ("attention", "window"), "kind features reads sets, which have no order, so no windows"
+        )
     if node.chunk is not None and place.spec.kind != "decoder":
         yield Problem(("attention", "chunk"), "chunks are for kind decoder")
     if node.chunk is not None and isinstance(place.layer.position, schema.Alibi):
