@@ -32,10 +32,11 @@ demo: $(ready) ## set up, build a model from its spec, verify it, say where the 
 test: $(ready) ## set up and run the whole suite
 	$(bin)/python -m pytest $(PYTEST_FLAGS)
 
-prove: $(ready) ## the long proofs: all mutants, all flips, 2,000 random specs; tables in docs/proofs
+prove: $(ready) ## the long proofs: all mutants, all flips, all lines, 2,000 random specs; tables in docs/proofs
 	$(bin)/python -m tests.prove.mutants
 	$(bin)/python -m tests.prove.vendored
 	$(bin)/python -m tests.prove.shape_flips
+	$(bin)/python -m tests.prove.unrun_lines
 	$(bin)/python -m tests.prove.random_specs
 
 lint: $(ready) ## ruff, black and mypy strict on the compiler; on the generated files too
