@@ -212,6 +212,9 @@ def _sequential(block: Block, shape: BlockShape) -> list[str]:
         if body_call(sublayer.body).gives_weights:
             found.append(f"attended, weights = {added}")
             added = "attended"
+        elif sublayer.multiplier is not None or sublayer.layer_scale is not None:
+            found.append(f"added = {added}")
+            added = "added"
         total = f"x + {_scaled(sublayer, added)}"
         if sublayer.out:
             total = f"self.{sublayer.out.name}({total})"

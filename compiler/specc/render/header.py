@@ -132,7 +132,7 @@ def _field(number: Number, cited: str) -> Field:
     room = 88 - len(f"    {number.name}: {kind} = {value}  # ")
     if len(cited) <= room:
         return Field(number.name, kind, value, (), cited)
-    return Field(number.name, kind, value, comment(cited), "")
+    return Field(number.name, kind, value, comment(cited) if cited else (), "")
 
 
 def _place(number: Number) -> tuple[bool, int, str]:
@@ -156,7 +156,7 @@ def _checks(model: Model) -> list[Check]:
         if isinstance(part, Rotary):
             name = part.rotary_dim.name
             found[f"self.{name} % 2"] = _message(
-                f"{name}={{self.{name}}} ", "must be even to rotate pairs"
+                f"{name}={{self.{name}}} ", "must be even: pairs turn"
             )
             if part.is_partial:
                 head = part.head_dim.name

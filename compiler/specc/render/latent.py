@@ -54,22 +54,28 @@ class LatentText:
     def queries(self) -> list[str]:
         """The lines that make the maps of the queries."""
         d_model, q = self.number(self.part.d_model), self.part.q
-        q_width = f"{self.number(self.part.n_heads)} * head_width"
+        width = f"{self.number(self.part.n_heads)} * head_width"
         if isinstance(q, Linear):
-            return [f"self.{q.name} = nn.Linear({d_model}, {q_width}{self.bias(q)})"]
+            return [f"self.{q.name} = nn.Linear({d_model}, {width}{self.bias(q)})"]
         rank = self.width(q.down.outputs)
         return [
             f"self.{q.down.name} = nn.Linear({d_model}, {rank}{self.bias(q.down)})",
             f"self.{q.norm.name} = {self.norm(q.norm)}",
-            f"self.{q.up.name} = nn.Linear({rank}, {q_width}{self.bias(q.up)})",
+            f"q_width = {width}",
+            f"self.{q.up.name} = nn.Linear({rank}, q_width{self.bias(q.up)})",
         ]
+
+    @property
+    def low_rank(self) -> LowRank | None:
+        """The queries' own latent, where they have one."""
+        return self.part.q if isinstance(self.part.q, LowRank) else None
 
     @property
     def asked(self) -> str:
         """The flat queries."""
         q = self.part.q
         if isinstance(q, LowRank):
-            return f"self.{q.up.name}(self.{q.norm.name}(self.{q.down.name}(x)))"
+            return f"self.{q.up.name}(low)"
         return f"self.{q.name}(x)"
 
     @property
