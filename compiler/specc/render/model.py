@@ -101,12 +101,17 @@ class FilePlan:
                 if isinstance(x.body, Mlp | Glu | MixtureOfExperts)
             ]
         )
-        self.block_roles = shared_blocks(
-            [Role(_unplaced(t.block, self.views.get(s.name)), s.name, t.name) for s, t in places],
-            self.views,
-            self.class_of,
-        )
+        self.block_roles = self._block_roles()
         self.blocks = ClassTable("Block", list(self.block_roles.values()))
+
+    def _block_roles(self) -> dict[tuple[str, str], Role[Block]]:
+        """Of each layer type of each stack. The tables of their bodies' classes must be there."""
+        found = [
+            Role(_unplaced(layer.block, self.views.get(stack.name)), stack.name, layer.name)
+            for stack in self.model.stacks
+            for layer in stack.layer_types
+        ]
+        return shared_blocks(found, self.views, self.class_of)
 
     def role(self, stack: Stack, layer: LayerType, part: Part) -> Role[Part]:
         """A part whose class also depends on what its stack's layers look through."""
