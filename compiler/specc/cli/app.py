@@ -80,6 +80,32 @@ def init(
     _end(run(name, style))
 
 
+@app.command(name="import")
+def import_(
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG", help="A config.json, its folder, or - for stdin.")
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="SPEC|DIR|-",
+            help="Where to; else stdout.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Of the spec; else from the config or its folder.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+) -> None:
+    """Turn a Hugging Face config into a spec, with the key that each value came from."""
+    from specc.cli.importing import import_spec as run
+
+    _end(run(config, output, name, force=force))
+
+
 @app.command()
 def build(
     specs: Specs = None,
