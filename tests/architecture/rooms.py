@@ -42,7 +42,7 @@ DOORS = {
     "rewrite": door(packages="libcst black"),
     "emit": door("artifact diagnostics"),
     "weights": door("ir"),
-    "importers": door("diagnostics spec"),
+    "importers": door("diagnostics spec ir weights"),
     "golden": door("ir", "torch"),
     "pipeline": door(COMPILING),
     "loading": door("pipeline ir artifact"),
