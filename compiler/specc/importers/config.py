@@ -112,9 +112,11 @@ class Config:
         """A whole number from 1."""
         return self._read(key, default, 1, _is_count, "a count, from 1")
 
-    def optional_count(self, key: str) -> Cited[int] | None:
-        """A whole number from 1, or None for null and for no key."""
-        return self.count(key, 1) if self._asked(key) else None
+    def optional_count(self, key: str, default: int | None = None) -> Cited[int] | None:
+        """A whole number from 1; None for null, and for no key where there is no default."""
+        if self._asked(key) or (key not in self._values and default is not None):
+            return self.count(key, REQUIRED if default is None else default)
+        return None
 
     def whole(self, key: str, default: int) -> Cited[int]:
         """A whole number from 0."""
@@ -124,13 +126,20 @@ class Config:
         """A number."""
         return self._read(key, default, 1.0, _is_number, "a number")
 
-    def optional_number(self, key: str) -> Cited[float] | None:
-        """A number, or None for null and for no key."""
-        return self.number(key, 1.0) if self._asked(key) else None
+    def optional_number(self, key: str, default: float | None = None) -> Cited[float] | None:
+        """A number; None for null, and for no key where there is no default."""
+        if self._asked(key) or (key not in self._values and default is not None):
+            return self.number(key, REQUIRED if default is None else default)
+        return None
 
     def flag(self, key: str, default: bool) -> Cited[bool]:
         """True or false."""
         return self._read(key, default, default, _is_flag, "true or false")
+
+    def truth(self, key: str, default: bool) -> Cited[bool]:
+        """True or false, or a number in its place."""
+        found = self._read(key, default, default, _is_flag_or_whole, "true or false")
+        return found.but(bool(found.value))
 
     def word(self, key: str, known: Mapping[str, T], default: str, what: str) -> Cited[T]:
         """A word of a table, which gives the value. `what` names such words in errors."""
@@ -168,6 +177,10 @@ class Config:
         self._wrong(key, "an object")
         return None
 
+    def empty(self) -> Config:
+        """A config of the same family that says nothing: every value is the library's default."""
+        return Config(self._document, self.module, Log(), self._path, {})
+
     # Judging.
 
     def expect(self, key: str, allowed: object, lacks: str) -> None:
@@ -187,6 +200,18 @@ class Config:
             what = f"architectures names {name}, which is not {wanted}"
             self.refuse("architectures", what, f"known: names that end in {listed(endings)}")
         return name
+
+    def named_class(self, name: str | None, default: str) -> Cited[str]:
+        """The class of the weights, with the key that names it; `default` where none does."""
+        if name is None:
+            return self._default("architectures", default)
+        return self._cited("architectures", name)
+
+    def need(self, key: str, why: str) -> None:
+        """A key without which nothing can be said."""
+        if key not in self._values:
+            message = f"the config has no {dotted(self._place(key))}, and needs one: {why}"
+            self.log.problems.append(Diagnostic(self._path, message))
 
     def ignore(self, reasons: Mapping[str, str]) -> None:
         """Keys that change nothing, and why."""
@@ -261,6 +286,10 @@ class Config:
 
 def _is_flag(value: Value) -> bool:
     return isinstance(value, bool)
+
+
+def _is_flag_or_whole(value: Value) -> bool:
+    return isinstance(value, int)
 
 
 def _is_text(value: Value) -> bool:

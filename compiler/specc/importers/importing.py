@@ -1,10 +1,9 @@
-"""`import_config`: which dialect a config is of, the names of the spec, and every reason against."""
+"""`import_config`: which dialect a config is of, how its spec is called, what speaks against it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from specc.diagnostics import Diagnostic, did_you_mean, listed
 from specc.importers.common import read_common

@@ -6,10 +6,12 @@ families comes in as arguments; nothing here knows one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
+from specc.diagnostics import listed
 from specc.importers.config import Cited, Config
+from specc.importers.document import shown
 from specc.importers.draft import Axis, Draft, Part
 
 ACTIVATIONS = {
@@ -94,11 +96,19 @@ _PLACEMENTS = {
 }
 
 
+Wiring = Literal["sequential", "parallel"]
+
+
+def wiring(is_parallel: bool) -> Wiring:
+    """The word for it."""
+    return "parallel" if is_parallel else "sequential"
+
+
 def block(
     config: Config,
     draft: Draft,
     placement: str = "pre",
-    wiring: Literal["sequential", "parallel"] = "sequential",
+    wiring: Wiring = "sequential",
     *,
     shared_norm: bool = False,
     said: Cited[bool] | None = None,
@@ -123,14 +133,13 @@ def heads(
     draft: Draft,
     n_heads: str = "num_attention_heads",
     n_kv_heads: str | None = "num_key_value_heads",
-    head_dim: str | None = "head_dim",
+    head_dim: int | None = None,
 ) -> None:
-    """How many heads of queries and of keys, and how wide."""
+    """How many heads of queries and of keys, and how wide; `head_dim` is the library's default."""
     draft.put("attention.n_heads", config.count(n_heads))
     if n_kv_heads is not None:
         draft.put("attention.n_kv_heads", config.optional_count(n_kv_heads))
-    if head_dim is not None:
-        draft.put("attention.head_dim", config.optional_count(head_dim))
+    draft.put("attention.head_dim", config.optional_count("head_dim", head_dim))
 
 
 def biases(said: Cited[bool], which: str = "qkvo") -> Cited[dict[str, bool]]:
@@ -145,6 +154,19 @@ def attention(config: Config, draft: Draft, bias: Cited[dict[str, bool]] | None 
     draft.put("attention.bias", bias)
     because = "scores are divided by the root of the head's width"
     draft.put("attention.scale", config.code("inv_sqrt_head_dim", because))
+
+
+def head_norms(config: Config, draft: Draft) -> None:
+    """Queries and keys normed as features are, head by head."""
+    draft.put("attention.qk_norm.kind", config.code("rms", "queries and keys are normed"))
+    draft.put("attention.qk_norm.over", config.code("head", "head by head, with one gain for all"))
+
+
+def norms_by_head(config: Config, draft: Draft, said: Cited[bool]) -> None:
+    """Queries and keys through layer norms with gains of their own for each head."""
+    draft.put("attention.qk_norm.kind", said.but("layer"))
+    draft.put("attention.qk_norm.over", config.code("per_head", "each head has gains of its own"))
+    draft.put("attention.qk_norm.bias", config.code(False, "without a shift"))
 
 
 def no_bias(config: Config) -> Cited[bool]:
@@ -204,8 +226,21 @@ def four_times(config: Config, key: str, d_model: str) -> Cited[int]:
     said = config.optional_count(key)
     if said is not None:
         return said
-    because = f"{key} is left to the library: four times the width"
-    return Cited(4 * config.count(d_model).value, f"modeling_{config.module}.py", because)
+    return times(config, 4, d_model)
+
+
+def factor(config: Config, draft: Draft, path: str, key: str, said: Cited[float]) -> None:
+    """A number that multiplies; 1 is left out, and its key told as one that changes nothing."""
+    if said.value == 1:
+        config.ignore({key: "a factor of 1 changes nothing"})
+    else:
+        draft.put(path, said)
+
+
+def times(config: Config, how_often: int, d_model: str) -> Cited[int]:
+    """A hidden width that the library derives from the model's."""
+    width = config.count(d_model)
+    return width.but(how_often * width.value, f"the library takes {how_often} times the width")
 
 
 def language_model(
@@ -233,34 +268,57 @@ def init(
     draft.put("init.outputs", config.code("same", "output maps start as all others"))
 
 
-def by_window(
+def windowed(
     config: Config,
-    names: Cited[list[str]],
+    n_layers: int,
+    default: Callable[[int], bool],
+    why: str,
     local: Part,
     everywhere: Part,
 ) -> Axis:
-    """Layers that look through a window and layers that do not, from the library's words."""
+    """Layers that look through a window and layers that see all: as layer_types says, else where
+    `default` is true of the layer's index; `why` says that in words.
+    """
     words = {"sliding_attention": "local", "full_attention": "global"}
-    said = layer_words(config, names, words)
-    return Axis(said, names.at, {"local": local, "global": everywhere}, names.because)
+    names = ["sliding_attention" if default(i) else "full_attention" for i in range(n_layers)]
+    return by_word(config, "layer_types", words, names, why, {"local": local, "global": everywhere})
 
 
-def layer_words(config: Config, names: Cited[list[str]], words: dict[str, str]) -> tuple[str, ...]:
-    """The library's words for layers as ours; one it does not know is refused."""
-    for name in dict.fromkeys(names.value):
-        if name not in words:
-            config.refuse("layer_types", f"layers of type '{name}' are not in the vocabulary")
-    return tuple(words.get(name, name) for name in names.value)
-
-
-def per_layer(
-    config: Config, key: str, said: Cited[list[str]] | None, default: Sequence[str], why: str
-) -> Cited[list[str]]:
-    """One word a layer: as the key says, else the library's default."""
+def by_word(
+    config: Config,
+    key: str,
+    words: Mapping[str, str],
+    default: Sequence[str],
+    why: str,
+    layer_parts: Mapping[str, Part],
+) -> Axis:
+    """What a list of words, one a layer, says; `words` turns the library's into ours."""
+    said = config.words(key)
     if said is None:
         because = f"the config leaves out {key}: {why}"
-        return Cited(list(default), f"configuration_{config.module}.py", because)
-    if len(said.value) != len(default) and not config.log.problems:
+        said = Cited(list(default), f"configuration_{config.module}.py", because)
+    elif len(said.value) != len(default) and not config.log.problems:
         message = f"{key} speaks of {len(said.value)} layers, and there are {len(default)}"
         config.refuse(key, message)
-    return said
+    for word in dict.fromkeys(said.value):
+        if word not in words:
+            hint = f"known: {listed(words, 'and')}"
+            config.refuse(key, f"layers of type {shown(word)} are not in the vocabulary", hint)
+    names = tuple(words.get(word, word) for word in said.value)
+    return Axis(names, said.at, layer_parts, said.because)
+
+
+def dense_or_experts(is_dense: Cited[list[bool]], dense: Part, experts: Part) -> Axis:
+    """Layers with one feed-forward, and layers with a choice of many."""
+    names = tuple("dense" if each else "moe" for each in is_dense.value)
+    return Axis(
+        names,
+        is_dense.at,
+        {"dense": below("feed_forward", dense), "moe": below("feed_forward", experts)},
+        is_dense.because,
+    )
+
+
+def below(path: str, part: Part) -> Part:
+    """The fields of a part, by their paths from further up."""
+    return {f"{path}.{key}": cited for key, cited in part.items()}

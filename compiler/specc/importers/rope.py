@@ -33,8 +33,11 @@ def rope(
     layout: str = "half",
     theta_key: str = "rope_theta",
     fraction_key: str = "partial_rotary_factor",
+    original: Cited[int] | None = None,
 ) -> Part:
-    """Rotary positions in every layer. Returns what was said below `position.`."""
+    """Rotary positions in every layer. Returns what was said below `position.`; `original` is
+    what the config itself says of the length before stretching.
+    """
     part = rope_part(
         config,
         parameters(config),
@@ -42,6 +45,7 @@ def rope(
         fraction=fraction,
         theta_key=theta_key,
         fraction_key=fraction_key,
+        original=original,
     )
     draft.put_all(kind_part(config, layout), "position.")
     draft.put_all(part, "position.")
@@ -77,6 +81,7 @@ def rope_part(
     fraction: float = 1.0,
     theta_key: str = "rope_theta",
     fraction_key: str = "partial_rotary_factor",
+    original: Cited[int] | None = None,
 ) -> Part:
     """theta, fraction and scaling; `inner` goes before the keys of `config` itself."""
     found: dict[str, Cited[Any]] = {}
@@ -85,7 +90,7 @@ def rope_part(
     if turned.value != 1.0:
         found["fraction"] = turned
     if inner is not None:
-        found.update(_scaling(config, inner))
+        found.update(_scaling(config, inner, original))
     return found
 
 
@@ -100,7 +105,7 @@ def _either(
     return said
 
 
-def _scaling(config: Config, inner: Config) -> Part:
+def _scaling(config: Config, inner: Config, original: Cited[int] | None) -> Part:
     legacy = "rope_type" if inner.has("rope_type") else "type"
     if legacy == "rope_type":
         inner.ignore({"type": "the older name of rope_type"})
@@ -110,48 +115,51 @@ def _scaling(config: Config, inner: Config) -> Part:
             inner.ignore(_OTHERS)
             return {}
         case "longrope":
-            return _below(kind, _longrope(config, inner))
+            return _below(kind, _longrope(config, inner, original))
         case "proportional":
             return _below(kind, {})
         case "linear":
             return _below(kind, {"factor": inner.number("factor")})
         case "dynamic":
-            original = {"original_max_seq_len": config.count("max_position_embeddings")}
+            longest = {"original_max_seq_len": config.count("max_position_embeddings")}
             inner.ignore({"original_max_position_embeddings": "max_position_embeddings counts"})
-            return _below(kind, {"factor": inner.number("factor"), **original})
+            return _below(kind, {"factor": inner.number("factor"), **longest})
         case "llama3":
             bounds = {key: inner.number(key) for key in ("low_freq_factor", "high_freq_factor")}
             return _below(
-                kind, {"factor": inner.number("factor"), **bounds, **_first(config, inner)}
+                kind,
+                {
+                    "factor": inner.number("factor"),
+                    **bounds,
+                    "original_max_seq_len": _first(config, inner, original),
+                },
             )
         case _:
-            return _below(kind, _yarn(config, inner))
+            return _below(kind, _yarn(config, inner, original))
 
 
-_OTHERS = {
-    key: "without a scaling nothing reads it"
-    for key in ("factor", "original_max_position_embeddings", "attention_factor", "mrope_section")
-}
+_OTHERS = dict.fromkeys(
+    ("factor", "original_max_position_embeddings", "attention_factor"),
+    "without a scaling nothing reads it",
+)
 
 
 def _below(kind: Cited[str], fields: Mapping[str, Cited[Any]]) -> Part:
     return {"scaling.kind": kind, **{f"scaling.{key}": value for key, value in fields.items()}}
 
 
-def _first(config: Config, inner: Config) -> Part:
+def _first(config: Config, inner: Config, original: Cited[int] | None) -> Cited[int]:
     """How long texts were before they were stretched."""
     key = "original_max_position_embeddings"
-    if config.has(key):
+    if original is not None or config.has(key):
         inner.ignore({key: "the same key of the config itself counts"})
-        return {"original_max_seq_len": config.count(key)}
-    if inner.has(key):
-        return {"original_max_seq_len": inner.count(key)}
-    return {"original_max_seq_len": config.count("max_position_embeddings")}
+        return original or config.count(key)
+    return inner.optional_count(key) or config.count("max_position_embeddings")
 
 
-def _yarn(config: Config, inner: Config) -> Part:
+def _yarn(config: Config, inner: Config, first: Cited[int] | None) -> Part:
     found: dict[str, Cited[Any]] = {}
-    original = _first(config, inner)["original_max_seq_len"]
+    original = _first(config, inner, first)
     if inner.has("factor"):
         found["factor"] = inner.number("factor")
     else:
@@ -168,14 +176,14 @@ def _yarn(config: Config, inner: Config) -> Part:
     return found
 
 
-def _longrope(config: Config, inner: Config) -> Part:
+def _longrope(config: Config, inner: Config, first: Cited[int] | None) -> Part:
     found: dict[str, Cited[Any]] = {}
     for ours, key in (("short_factors", "short_factor"), ("long_factors", "long_factor")):
         factors = inner.numbers(key)
         if factors is None and not config.log.problems:
             config.refuse("rope_scaling", f"longrope needs a list {key}")
         found[ours] = factors or Cited([1.0], "")
-    original = _first(config, inner)["original_max_seq_len"]
+    original = _first(config, inner, first)
     found["original_max_seq_len"] = original
     given = inner.optional_number("attention_factor")
     factor = inner.optional_number("factor")

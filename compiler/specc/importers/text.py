@@ -16,9 +16,23 @@ from specc.spec.quoting import quoted
 
 WIDTH = 100
 _ORDER = (
-    "kind vocab_size d_model n_layers max_seq_len embedding position norm block attention"
-    " feed_forward final_norm head dropout init layers"
-).split()
+    "kind",
+    "vocab_size",
+    "d_model",
+    "n_layers",
+    "max_seq_len",
+    "embedding",
+    "position",
+    "norm",
+    "block",
+    "attention",
+    "feed_forward",
+    "final_norm",
+    "head",
+    "dropout",
+    "init",
+    "layers",
+)
 
 
 def spec_text(draft: Draft, head: Mapping[str, object], ignored: Mapping[SpecPath, str]) -> str:

@@ -6,11 +6,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from specc.importers.configs import gpt2, llama
+from specc.importers.configs import (
+    bert,
+    bloom,
+    cohere,
+    deepseek,
+    exaone4,
+    falcon,
+    gemma,
+    glm,
+    gpt2,
+    gpt_neox,
+    gpt_oss,
+    gptj,
+    llama,
+    llama4,
+    mixtral,
+    mpt,
+    nemotron,
+    olmo,
+    opt,
+    phi,
+    stablelm,
+    starcoder2,
+)
 from specc.importers.configs.missing import MISSING as MISSING
 from specc.importers.dialect import Dialect
 
-_MODULES = (gpt2, llama)
+_MODULES = (
+    bert,
+    bloom,
+    cohere,
+    deepseek,
+    exaone4,
+    falcon,
+    gemma,
+    glm,
+    gpt2,
+    gpt_neox,
+    gpt_oss,
+    gptj,
+    llama,
+    llama4,
+    mixtral,
+    mpt,
+    nemotron,
+    olmo,
+    opt,
+    phi,
+    stablelm,
+    starcoder2,
+)
 
 BY_MODEL_TYPE: Mapping[str, Dialect] = {
     dialect.model_type: dialect for module in _MODULES for dialect in module.DIALECTS

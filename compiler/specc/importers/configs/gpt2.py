@@ -8,23 +8,22 @@ from specc.importers.config import Config
 from specc.importers.dialect import Dialect
 from specc.importers.draft import Draft
 
+NAMES = {  # in the library's common words
+    "hidden_size": "n_embd",
+    "num_hidden_layers": "n_layer",
+    "num_attention_heads": "n_head",
+    "max_position_embeddings": "n_positions",
+}
 POSITIONS = "the library counts columns; counting real tokens is the same without padding"
 
 
 def _gpt2(config: Config, draft: Draft) -> None:
-    config.rename(
-        {
-            "hidden_size": "n_embd",
-            "num_hidden_layers": "n_layer",
-            "num_attention_heads": "n_head",
-            "max_position_embeddings": "n_positions",
-        }
-    )
+    config.rename(NAMES)
     parts.sizes(config, draft, "n_embd", "n_layer", "n_positions")
     learned(config, draft)
     parts.layer_norm(config, draft, config.number("layer_norm_epsilon", 1e-5))
     parts.block(config, draft)
-    parts.heads(config, draft, "n_head", None, None)
+    parts.heads(config, draft, "n_head", None)
     draft.put("attention.bias", parts.biases(parts.some_bias(config)))
     draft.put("attention.projection", config.code("fused", "c_attn makes q, k and v at once"))
     _scale(config, draft)

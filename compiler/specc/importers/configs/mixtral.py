@@ -1,0 +1,68 @@
+"""Mixtures of experts in the words of Llama: Mixtral and Qwen 3 MoE."""
+
+from __future__ import annotations
+
+from specc.importers import parts
+from specc.importers.common import never_read
+from specc.importers.config import Cited, Config
+from specc.importers.configs.llama import block, used_window
+from specc.importers.dialect import Dialect
+from specc.importers.draft import Draft, Part
+
+
+def _mixtral(config: Config, draft: Draft) -> None:
+    config.rename({"num_experts": "num_local_experts"})
+    block(config, draft, theta=1e6, eps=1e-5)
+    parts.attention(config, draft, parts.biases(parts.no_bias(config)))
+    draft.put("attention.window", config.optional_count("sliding_window"))
+    score = config.code("topk_softmax", "softmax, the best few, divided by their sum: one softmax")
+    experts = {
+        **expert_part(config, "num_local_experts", "intermediate_size"),
+        "score": score,
+    }
+    draft.put_all(parts.below("feed_forward", experts))
+    parts.language_model(config, draft, tied=False)
+
+
+def expert_part(config: Config, n_experts: str, d_ff: str) -> Part:
+    """What every mixture of gated experts says."""
+    return {
+        "kind": config.code("experts", "a router chooses a few of many feed-forwards"),
+        "n_experts": config.count(n_experts),
+        "top_k": config.count("num_experts_per_tok"),
+        "activation": config.word("hidden_act", parts.ACTIVATIONS, "silu", "activation"),
+        "d_ff": config.count(d_ff),
+        "bias": parts.no_bias(config),
+    }
+
+
+def _qwen3_moe(config: Config, draft: Draft) -> None:
+    config.rename({"num_experts": "num_local_experts"})
+    n_layers = block(config, draft)
+    parts.attention(config, draft)
+    parts.head_norms(config, draft)
+    draft.put("attention.window", used_window(config))
+    never_read(config, "max_window_layers", "layer_types")
+    experts = {
+        **expert_part(config, "num_local_experts", "moe_intermediate_size"),
+        "score": config.code("softmax", "weights over all experts, then the best few"),
+        "renormalise": config.flag("norm_topk_prob", False),
+    }
+    dense = parts.gated_part(config, parts.no_bias(config))
+    draft.layers(config, [parts.dense_or_experts(_dense_layers(config, n_layers), dense, experts)])
+    parts.language_model(config, draft, tied=False)
+
+
+def _dense_layers(config: Config, n_layers: int) -> Cited[list[bool]]:
+    named = config.counts("mlp_only_layers")
+    step = config.count("decoder_sparse_step", 1)
+    only = set() if named is None else set(named.value)
+    found = [i in only or (i + 1) % step.value != 0 for i in range(n_layers)]
+    at = step.at if named is None else f"{named.at}, {step.at}"
+    return Cited(found, at)
+
+
+DIALECTS = (
+    Dialect("mixtral", "mixtral", "mixtral", "Mixtral", _mixtral),
+    Dialect("qwen3_moe", "qwen3_moe", "qwen3_moe", "Qwen3 MoE", _qwen3_moe),
+)
