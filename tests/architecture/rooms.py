@@ -48,7 +48,7 @@ DOORS = {
     "loading": door("pipeline ir artifact"),
     "convert": door("ir weights importers diagnostics", "safetensors torch"),
     "verify": door(
-        COMPILING + " pipeline weights importers golden",
+        COMPILING + " pipeline weights importers convert golden",
         "torch libcst transformers hypothesis pytest",
     ),
     "cli": door(EVERYTHING, "typer rich torch"),

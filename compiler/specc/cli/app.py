@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from specc.cli.failure import Code
+from specc.cli.failure import Code, Failure
 from specc.cli.out import say
-from specc.cli.table import Format
+from specc.cli.table import Format, Library
 
 app = typer.Typer(
     help="Compile transformer specs (YAML) to standalone, verified PyTorch files.",
@@ -148,13 +148,25 @@ def verify(
             "--mutants", help="Break the file in every way that is known: the checks must notice."
         ),
     ] = False,
+    against: Annotated[
+        Library | None,
+        typer.Option(
+            "--against",
+            help="Compare with the library that its published weights come from."
+            " Needs transformers.",
+            show_default=False,
+        ),
+    ] = None,
     how: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
 ) -> None:
     """Prove that a generated file computes what its spec says. Needs torch."""
     from specc.cli.verify import verify as run
-    from specc.cli.verify import verify_mutants
+    from specc.cli.verify import verify_against, verify_mutants
 
-    _end(verify_mutants(specs, file, how) if mutants else run(specs, file, how))
+    if mutants and against is not None:
+        raise Failure("--mutants and --against are two runs")
+    chosen = verify_mutants if mutants else run if against is None else verify_against
+    _end(chosen(specs, file, how))
 
 
 @app.command()

@@ -211,9 +211,7 @@ DIALECTS = (
         divisible,
         attention="eager",
     ),
-    Dialect(
-        "llama", "stablelm", "StableLmForCausalLM", _stablelm, lambda f: not f.is_rms, square
-    ),
+    Dialect("llama", "stablelm", "StableLmForCausalLM", _stablelm, lambda f: not f.is_rms, square),
     Dialect("llama", "granite", "GraniteForCausalLM", _granite, _is_granite, divisible),
     Dialect(
         "llama", "smollm3", "SmolLM3ForCausalLM", _smollm3, lambda f: None in f.rotaries, divisible
@@ -230,7 +228,12 @@ DIALECTS = (
         divisible,
     ),
     Dialect(
-        "llama", "qwen2", "Qwen2ForCausalLM", _qwen2, lambda f: biases(f) == (True, False), divisible
+        "llama",
+        "qwen2",
+        "Qwen2ForCausalLM",
+        _qwen2,
+        lambda f: biases(f) == (True, False),
+        divisible,
     ),
     Dialect("llama", "mistral", "MistralForCausalLM", _windowed, _all_windowed, divisible),
     Dialect("llama", "llama", "LlamaForCausalLM", _llama, sizes=divisible),

@@ -20,7 +20,6 @@ def _routed(f: Facts) -> dict[str, object]:
         "num_experts_per_tok": router.top_k.value,
         "moe_intermediate_size": f.experts.experts.d_ff.value,
         "norm_topk_prob": router.renormalise,
-        "experts_implementation": "eager",
     }
 
 
@@ -34,7 +33,6 @@ def _mixtral(f: Facts) -> dict[str, object]:
         "num_local_experts": f.experts.router.n_experts.value,
         "num_experts_per_tok": f.experts.router.top_k.value,
         "sliding_window": f.window,
-        "experts_implementation": "eager",
     }
 
 
@@ -69,7 +67,6 @@ def _gpt_oss(f: Facts) -> dict[str, object]:
         "sliding_window": f.window,
         "layer_types": f.layer_types,
         "swiglu_limit": None if clamp is None else clamp.limit.value,
-        "experts_implementation": "eager",
     }
 
 
@@ -87,7 +84,6 @@ def _llama4(f: Facts) -> dict[str, object]:
         "attention_chunk_size": reach.size.value,
         "use_qk_norm": f.qk_norm is not None,
         "attention_bias": biases(f)[0],
-        "experts_implementation": "eager",
     }
     part = _temperature(f)
     if part is None:
@@ -224,7 +220,5 @@ DIALECTS = (
         lambda f: f.experts.router.selection_bias is not None,
         _latent_sizes,
     ),
-    Dialect(
-        "deepseek", "deepseek_v2", "DeepseekV2ForCausalLM", _deepseek_v2, sizes=_latent_sizes
-    ),
+    Dialect("deepseek", "deepseek_v2", "DeepseekV2ForCausalLM", _deepseek_v2, sizes=_latent_sizes),
 )
