@@ -47,10 +47,16 @@ def code(text: str) -> str:
     return ast.unparse(tree)
 
 
-def difference(name: str) -> str:
-    """The diff from the committed spec's code to the imported one's; empty when they are one."""
+def difference(name: str, changes: dict[str, str]) -> str:
+    """The diff from the committed spec's code to the imported one's, after some changes to the
+    imported text; empty when they are one.
+    """
+    text = imported(name)
+    for before, after in changes.items():
+        assert text.count(before) == 1
+        text = text.replace(before, after)
     committed = (ROOT / "specs" / f"{name}.yaml").read_text(encoding="utf-8")
     ours = code((ROOT / "generated" / f"{name}.py").read_text(encoding="utf-8"))
-    theirs = code(compile_spec(text=under_the_class_of(imported(name), committed)).text)
+    theirs = code(compile_spec(text=under_the_class_of(text, committed)).text)
     lines = difflib.unified_diff(ours.split("\n"), theirs.split("\n"), "specs", "imported", n=1)
     return "\n".join(lines)

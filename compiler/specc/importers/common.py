@@ -15,6 +15,7 @@ _REASONS = {
         "transformers_version auto_map torchscript model_name _commit_hash name_or_path"
         " unsloth_version unsloth_fixed _flash_attn_2_enabled _attn_implementation"
         " attn_implementation _attn_implementation_autoset use_flash_attn"
+        " transformers.js_config is_llama_config"
     ),
     "the type of the stored numbers; a model computes in the one that it is given": (
         "dtype torch_dtype use_bfloat16"
@@ -26,7 +27,7 @@ _REASONS = {
     ),
     "memory or speed, not numbers": (
         "chunk_size_feed_forward gradient_checkpointing pretraining_tp slow_but_exact ep_size"
-        " reorder_and_upcast_attn init_device attn_impl fused_norm_gate"
+        " cache_implementation reorder_and_upcast_attn init_device attn_impl fused_norm_gate"
     ),
     "heads for classification, which this model has none of": (
         "id2label label2id num_labels problem_type finetuning_task classifier_dropout"

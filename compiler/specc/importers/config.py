@@ -6,6 +6,7 @@ Problems are collected, so that one run shows them all; a reader goes on with a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
@@ -16,6 +17,7 @@ from specc.importers.document import Document, Value, shown
 T = TypeVar("T")
 S = TypeVar("S")
 Fits = Callable[[Value], bool]
+_CITED = re.compile(r"config\.json: ([^\s,]+)")
 Status = Literal["official_code", "deviates"]
 
 
@@ -222,6 +224,23 @@ class Config:
     def refuse(self, key: str, message: str, hint: str | None = None) -> None:
         """What the config asks for there cannot be had."""
         self.log.problems.append(Diagnostic(self._place(key), message, hint))
+
+    def is_refused(self, key: str) -> bool:
+        """Whether something was said against what stands there."""
+        return any(each.path == self._place(key) for each in self.log.problems)
+
+    def pass_over(self) -> None:
+        """All keys of a mapping whose purpose was refused: nothing more is said of them."""
+        for key in self._written:
+            self._seen(key)
+
+    def without_effect(self, said: Iterable[str]) -> Iterator[SpecPath]:
+        """The keys that were read and that no citation, of those `said`, speaks of."""
+        cited = {key for at in said for key in _CITED.findall(at)}
+        for path in self._paths(self._written, self._path):
+            below = any(key.startswith(f"{dotted(path)}.") for key in cited)
+            if not below and dotted(path) not in cited and path not in self.log.ignored:
+                yield path
 
     def unread(self) -> Iterable[Diagnostic]:
         """A problem for every key that nobody asked for."""

@@ -21,13 +21,18 @@ class Draft:
     citations: dict[str, Cited[Any]] = field(default_factory=dict)
 
     def put(self, path: str, cited: Cited[Any] | None) -> None:
-        """One field; None says nothing. A path holds no name with a dot in it."""
+        """One field; None says nothing. Another kind takes away what the former kind had."""
         if cited is None:
             return
         *above, last = path.split(".")
         place = self.values
         for step in above:
             place = place.setdefault(step, {})
+        if above and last == "kind" and place.get("kind", cited.value) != cited.value:
+            place.clear()
+            beneath = path.removesuffix("kind")
+            for known in [each for each in self.citations if each.startswith(beneath)]:
+                del self.citations[known]
         place[last] = cited.value
         self.citations[path] = cited
 

@@ -16,6 +16,7 @@ from specc.importers.text import spec_text
 from specc.spec.names import LONGEST_NAME, why_not, why_not_text
 
 MOST_BYTES = LARGEST_CONFIG + 1  # read no further: the reader refuses more
+_NO_EFFECT = "read: what it says here asks for nothing more"
 _REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
@@ -55,8 +56,9 @@ def import_config(
         "title": title if title and why_not_text(title) is None else dialect.title,
         "source": _source(known_as, dialect.layout),
     }
-    text = spec_text(draft, head, config.log.ignored)
-    return Imported(named, text, {path: cited.at for path, cited in draft.citations.items()})
+    keys = {path: cited.at for path, cited in draft.citations.items()}
+    rest = dict.fromkeys(config.without_effect(keys.values()), _NO_EFFECT)
+    return Imported(named, spec_text(draft, head, {**config.log.ignored, **rest}), keys)
 
 
 def slug(text: str) -> str:

@@ -113,6 +113,8 @@ def _scaling(config: Config, inner: Config, original: Cited[int] | None) -> Part
     match kind.value:
         case "none":
             inner.ignore(_OTHERS)
+            if inner.is_refused(legacy):
+                inner.pass_over()
             return {}
         case "longrope":
             return _below(kind, _longrope(config, inner, original))

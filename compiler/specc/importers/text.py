@@ -46,6 +46,8 @@ def spec_text(draft: Draft, head: Mapping[str, object], ignored: Mapping[SpecPat
     for key, value in head.items():
         if key != "model_type" and value:
             lines += _field(key, value, 0)
+    if "huggingface" in lines[-1]:
+        lines[-1] += "  # what _name_or_path says the weights were loaded from"
     lines.append("")
     for key in sorted(draft.values, key=_ORDER.index):
         lines += _field(key, draft.values[key], 0)

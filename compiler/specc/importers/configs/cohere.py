@@ -57,7 +57,6 @@ def _cohere2(config: Config, draft: Draft) -> None:
         "use_embedding_sharing",
     )
     config.expect("use_qk_norm", False, "the library has no such norms in these models")
-    config.ignore({"cache_implementation": "how keys are kept, not what is computed"})
 
 
 DIALECTS = (

@@ -23,12 +23,7 @@ def _shared(config: Config, draft: Draft, placement: str) -> int:
     lacks = "attention to both sides in a decoder is not in the vocabulary"
     if config.has("use_bidirectional_attention"):
         config.expect("use_bidirectional_attention", False, lacks)
-    config.ignore(
-        {
-            "use_bidirectional_attention": "causal",
-            "cache_implementation": "how keys are kept, not what is computed",
-        }
-    )
+    config.ignore({"use_bidirectional_attention": "causal"})
     parts.language_model(config, draft, tied=True)
     return n_layers
 

@@ -16,7 +16,7 @@ def _gpt_oss(config: Config, draft: Draft) -> None:
     n_layers = parts.sizes(config, draft)
     rope(config, draft, theta=150000.0)
     if not (config.has("rope_scaling") or config.has("rope_parameters")):
-        config.need("rope_scaling", "the library's default for it is no part of the config")
+        config.need("rope_scaling", "left out, the library would stretch angles 32 times")
     parts.rms_norm(config, draft, default=1e-5, cast="after_weight")
     parts.block(config, draft)
     parts.heads(config, draft, head_dim=64)

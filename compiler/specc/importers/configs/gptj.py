@@ -41,11 +41,9 @@ def _gptj(config: Config, draft: Draft) -> None:
     never_read(config, "n_ctx", "rotary")
 
 
-def _fraction(config: Config) -> Cited[float] | None:
+def _fraction(config: Config) -> Cited[float]:
     """rotary_dim as a share of the head, such that the share gives it back."""
-    said = config.optional_count("rotary_dim", 64)
-    if said is None:
-        return None
+    said = config.count("rotary_dim", 64)
     width = config.count("n_embd").value // config.count("n_head").value
     share = said.value / max(width, 1)
     if int(width * share) != said.value:

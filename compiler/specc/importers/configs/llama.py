@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specc.importers import parts
+from specc.importers.common import never_read
 from specc.importers.config import Cited, Config
 from specc.importers.dialect import Dialect
 from specc.importers.draft import Axis, Draft
@@ -30,6 +31,7 @@ def block(
 
 def _llama(config: Config, draft: Draft) -> None:
     block(config, draft)
+    config.expect("rope_interleaved", False, "the library pairs features half a head apart")
     parts.attention(config, draft)
     parts.gated(config, draft, config.flag("mlp_bias", False))
     parts.language_model(config, draft, tied=False)
@@ -103,6 +105,7 @@ def _granite(config: Config, draft: Draft) -> None:
 
 def _smollm3(config: Config, draft: Draft) -> None:
     n_layers = block(config, draft, theta=2e6)
+    never_read(config, "max_window_layers")
     parts.attention(config, draft)
     turned = turned_layers(config, n_layers)
     window = used_window(config)

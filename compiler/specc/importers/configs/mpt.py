@@ -49,7 +49,7 @@ def _mpt(config: Config, draft: Draft) -> None:
 def _attention(inner: Config, draft: Draft) -> None:
     """The mapping of attention, which is written with the keys of any config."""
     read_common(inner)
-    inner.ignore({"_name_or_path": "the mapping is no model", "attn_impl": "speed, not numbers"})
+    inner.ignore(dict.fromkeys(("_name_or_path", "architectures"), "the mapping is no model"))
     draft.put("attention.clip_qkv", inner.optional_number("clip_qkv"))
     draft.put("attention.scale", inner.optional_number("softmax_scale") or _scale(inner))
     rate = inner.number("attn_pdrop", 0.0)
