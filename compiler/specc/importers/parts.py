@@ -132,13 +132,16 @@ def heads(
     config: Config,
     draft: Draft,
     n_heads: str = "num_attention_heads",
-    n_kv_heads: str | None = "num_key_value_heads",
+    *,
+    n_kv_heads: int | None = None,
     head_dim: int | None = None,
 ) -> None:
-    """How many heads of queries and of keys, and how wide; `head_dim` is the library's default."""
+    """How many heads of queries and of keys, and how wide. The numbers are the library's defaults
+    for keys that a config leaves out; null means as many as queries, and a share of the width.
+    """
     draft.put("attention.n_heads", config.count(n_heads))
-    if n_kv_heads is not None:
-        draft.put("attention.n_kv_heads", config.optional_count(n_kv_heads))
+    kv_heads = config.optional_count("num_key_value_heads", n_kv_heads)
+    draft.put("attention.n_kv_heads", kv_heads)
     draft.put("attention.head_dim", config.optional_count("head_dim", head_dim))
 
 

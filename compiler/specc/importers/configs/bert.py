@@ -26,7 +26,7 @@ def _bert(config: Config, draft: Draft) -> None:
     draft.put("position.index", config.deviates("mask", POSITIONS))
     parts.layer_norm(config, draft, config.number("layer_norm_eps", 1e-12))
     parts.block(config, draft, "post")
-    parts.heads(config, draft, n_kv_heads=None)
+    draft.put("attention.n_heads", config.count("num_attention_heads"))
     parts.attention(config, draft, parts.biases(parts.some_bias(config)))
     activation = config.word("hidden_act", parts.ACTIVATIONS, "gelu", "activation")
     d_ff = config.count("intermediate_size")

@@ -24,7 +24,7 @@ def _bloom(config: Config, draft: Draft) -> None:
     parts.block(config, draft)
     normed = config.flag("apply_residual_connection_post_layernorm", False)
     draft.put("block.residual", normed.but("normed" if normed.value else "raw"))
-    parts.heads(config, draft, "n_head", None)
+    draft.put("attention.n_heads", config.count("n_head"))
     parts.attention(config, draft, parts.biases(parts.some_bias(config)))
     tanh = config.code("gelu_tanh", "the tanh form of GELU")
     width = parts.times(config, 4, "hidden_size")

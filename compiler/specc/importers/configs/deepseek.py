@@ -5,6 +5,7 @@ same attention.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from specc.importers import parts
@@ -23,10 +24,12 @@ _DERIVED = {
 
 
 def _latent(
-    config: Config, draft: Draft, layout: str, q_rank: int, ranks: tuple[int, int, int, int]
+    config: Config, draft: Draft, layout: str, ranks: tuple[int, int], widths: tuple[int, int]
 ) -> int:
-    """Everything but the feed-forward and the head; `ranks` are the library's defaults."""
-    kv_rank, nope, turned, value = ranks
+    """Everything but the values' width, the feed-forward and the head. `ranks`, of q and of k and
+    v, and `widths`, of what is not turned and of what is, are the library's defaults.
+    """
+    (q_rank, kv_rank), (nope, turned) = ranks, widths
     n_layers = parts.sizes(config, draft)
     scaled = rope(config, draft, layout=layout)
     parts.rms_norm(config, draft)
@@ -36,7 +39,6 @@ def _latent(
     draft.put("attention.n_heads", config.count("num_attention_heads"))
     draft.put("attention.nope_head_dim", config.count("qk_nope_head_dim", nope))
     draft.put("attention.rope_head_dim", config.count("qk_rope_head_dim", turned))
-    draft.put("attention.value_head_dim", config.count("v_head_dim", value))
     draft.put("attention.kv_rank", config.count("kv_lora_rank", kv_rank))
     draft.put("attention.q_rank", config.optional_count("q_lora_rank", q_rank))
     fixed = "the eps of the latents' norms is fixed, whatever rms_norm_eps says"
@@ -59,31 +61,35 @@ def _multiplier(scaled: Part) -> Cited[float] | None:
 
 
 def _mixed(
-    config: Config, draft: Draft, n_layers: int, first: int, bias: Cited[bool], own: Part
+    config: Config, draft: Draft, n_layers: int, defaults: tuple[int, float], own: Part
 ) -> None:
-    """Some dense layers first, then mixtures with shared experts; `own` is how they choose."""
+    """Some dense layers first, then mixtures with shared experts; `own` is how they choose, and
+    `defaults` the library's for how many are dense and how much the chosen weigh.
+    """
     part = dict(expert_part(config, "n_routed_experts", "moe_intermediate_size"))
     shared, width = config.count("n_shared_experts"), config.count("moe_intermediate_size")
     because = "n_shared_experts times moe_intermediate_size"
     part["shared"] = shared.but({"d_ff": shared.value * width.value}, because)
-    scale = config.number("routed_scaling_factor", 1.0)
+    scale = config.number("routed_scaling_factor", defaults[1])
     if scale.value == 1:
         config.ignore({"routed_scaling_factor": "a factor of 1 changes nothing"})
     else:
         part["scale"] = scale
     part.update(own)
-    dense_count = config.whole("first_k_dense_replace", first)
+    dense_count = config.whole("first_k_dense_replace", defaults[0])
     dense = dense_count.but([i < dense_count.value for i in range(n_layers)])
-    axis = parts.dense_or_experts(dense, parts.gated_part(config, bias), part)
+    axis = parts.dense_or_experts(dense, parts.gated_part(config, own["bias"]), part)
     draft.layers(config, [axis])
     config.expect("moe_layer_freq", 1, "mixtures in each layer after the first few are read")
     parts.language_model(config, draft, tied=False)
     parts.init(config, draft)
 
 
-def _groups(config: Config, score: str, fill: str) -> Part:
+def _groups(config: Config, score: str, fill: str, defaults: Sequence[int | None]) -> Part:
     """Only the experts of the best groups take part."""
-    count, kept = config.optional_count("n_group"), config.optional_count("topk_group")
+    count, kept = config.optional_count("n_group", defaults[0]), config.optional_count(
+        "topk_group", defaults[1]
+    )
     if count is None or kept is None or count.value == 1:
         return {}
     groups = {"n_groups": count.value, "n_kept": kept.value, "score": score, "fill": fill}
@@ -92,16 +98,18 @@ def _groups(config: Config, score: str, fill: str) -> Part:
 
 def _deepseek_v2(config: Config, draft: Draft) -> None:
     config.rename({"num_experts": "n_routed_experts"})
-    n_layers = _latent(config, draft, "interleaved", 1536, (512, 128, 64, 128))
+    n_layers = _latent(config, draft, "interleaved", (1536, 512), (128, 64))
+    draft.put("attention.value_head_dim", config.count("v_head_dim", 128))
     method = config.word("topk_method", _METHODS, "greedy", "way to choose experts")
-    groups = _groups(config, "max", "zero")
+    groups = _groups(config, "max", "zero", (None, None))
     own: dict[str, Cited[Any]] = {
+        "bias": config.flag("mlp_bias", False),
         "score": config.code("softmax", "weights over all experts, then the best few"),
         "renormalise": config.code(False, "the library never reads norm_topk_prob"),
     }
     if method.value:
         own.update(groups)
-    _mixed(config, draft, n_layers, 0, config.flag("mlp_bias", False), own)
+    _mixed(config, draft, n_layers, (0, 1.0), own)
     config.expect("scoring_func", "softmax", "only a softmax is read")
     never_read(config, "norm_topk_prob")
 
@@ -113,16 +121,18 @@ def _deepseek_v3(config: Config, draft: Draft) -> None:
     config.rename({"num_local_experts": "n_routed_experts"})
     config.rename({"num_mtp_layers": "num_nextn_predict_layers"})
     layout = "interleaved" if config.flag("rope_interleave", True).value else "half"
-    n_layers = _latent(config, draft, layout, 1536, (512, 128, 64, 128))
+    n_layers = _latent(config, draft, layout, (1536, 512), (128, 64))
+    draft.put("attention.value_head_dim", config.count("v_head_dim", 128))
     own: dict[str, Cited[Any]] = {
+        "bias": parts.no_bias(config),
         "score": config.code("sigmoid", "each expert is weighed apart"),
         "selection_bias": config.code(True, "a correction that decides, but does not weigh"),
         "renormalise": config.flag("norm_topk_prob", True),
-        **_groups(config, "top2_sum", "minus_infinity"),
+        **_groups(config, "top2_sum", "minus_infinity", (8, 4)),
     }
     if own["renormalise"].value:
         own["renorm_eps"] = config.code(1e-20, "added to the sum that weights are divided by")
-    _mixed(config, draft, n_layers, 3, parts.no_bias(config), own)
+    _mixed(config, draft, n_layers, (3, 2.5), own)
     config.expect("scoring_func", "sigmoid", "only sigmoid scores are read")
     config.expect("topk_method", "noaux_tc", "only the choice by corrected scores is read")
     config.ignore(
@@ -134,7 +144,10 @@ def _deepseek_v3(config: Config, draft: Draft) -> None:
 
 
 def _minicpm3(config: Config, draft: Draft) -> None:
-    n_layers = _latent(config, draft, "half", 768, (256, 64, 32, 64))
+    n_layers = _latent(config, draft, "half", (768, 256), (64, 32))
+    width, n_heads = config.count("hidden_size"), config.count("num_attention_heads")
+    share = width.but(width.value // n_heads.value, "a share of the width for each head")
+    draft.put("attention.value_head_dim", config.optional_count("v_head_dim") or share)
     draft.put("norm.eps", config.number("rms_norm_eps", 1e-5))
     draft.put("embedding.scale", config.number("scale_emb", 12))
     depth = config.number("scale_depth", 1.4)
@@ -142,9 +155,9 @@ def _minicpm3(config: Config, draft: Draft) -> None:
     draft.put("block.residual_multiplier", depth.but(depth.value / math.sqrt(n_layers), because))
     parts.gated(config, draft, config.flag("mlp_bias", False))
     parts.language_model(config, draft, tied=True)
-    base, width = config.number("dim_model_base", 256), config.count("hidden_size")
-    share = base.but(base.value / width.value, "dim_model_base over hidden_size")
-    draft.put("head.in_multiplier", share)
+    base = config.number("dim_model_base", 256)
+    multiplier = base.but(base.value / width.value, "dim_model_base over hidden_size")
+    draft.put("head.in_multiplier", multiplier)
     parts.init(config, draft, default=0.1)
 
 

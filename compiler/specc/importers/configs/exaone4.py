@@ -14,7 +14,7 @@ def _exaone4(config: Config, draft: Draft) -> None:
     rope(config, draft)
     parts.rms_norm(config, draft, default=1e-5)
     parts.block(config, draft, "post_sublayer")
-    parts.heads(config, draft)
+    parts.heads(config, draft, n_kv_heads=32)
     parts.attention(config, draft, parts.biases(parts.no_bias(config)))
     parts.head_norms(config, draft)
     parts.gated(config, draft, parts.no_bias(config))

@@ -10,13 +10,13 @@ from specc.importers.draft import Axis, Draft, Part
 from specc.importers.rope import kind_part, parameters, rope, rope_part
 
 
-def _shared(config: Config, draft: Draft, placement: str) -> int:
+def _shared(config: Config, draft: Draft, placement: str, n_kv_heads: int) -> int:
     n_layers = parts.sizes(config, draft)
     scaled = config.code("sqrt_d_model", "token rows are multiplied by the root of the width")
     draft.put("embedding.scale", scaled)
     parts.rms_norm(config, draft, cast="after_weight", weight="one_plus_w")
     parts.block(config, draft, placement)
-    parts.heads(config, draft, head_dim=256)
+    parts.heads(config, draft, n_kv_heads=n_kv_heads, head_dim=256)
     parts.attention(config, draft)
     parts.dropouts(draft, attention=config.number("attention_dropout", 0.0))
     parts.init(config, draft)
@@ -29,7 +29,7 @@ def _shared(config: Config, draft: Draft, placement: str) -> int:
 
 
 def _gemma(config: Config, draft: Draft) -> None:
-    _shared(config, draft, "pre")
+    _shared(config, draft, "pre", 16)
     rope(config, draft)
     parts.gated(config, draft, parts.no_bias(config), default="gelu_pytorch_tanh")
     _coerce(draft)
@@ -55,7 +55,7 @@ def _query_scale(config: Config, draft: Draft) -> None:
 
 
 def _gemma2(config: Config, draft: Draft) -> None:
-    n_layers = _shared(config, draft, "sandwich")
+    n_layers = _shared(config, draft, "sandwich", 4)
     rope(config, draft)
     _gelu(config, draft)
     _query_scale(config, draft)
@@ -74,7 +74,7 @@ def _gelu(config: Config, draft: Draft) -> None:
 
 
 def _gemma3(config: Config, draft: Draft) -> None:
-    n_layers = _shared(config, draft, "sandwich")
+    n_layers = _shared(config, draft, "sandwich", 4)
     _gelu(config, draft)
     _query_scale(config, draft)
     parts.head_norms(config, draft)

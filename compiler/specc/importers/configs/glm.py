@@ -14,7 +14,7 @@ def _glm4(config: Config, draft: Draft) -> None:
     rope(config, draft, fraction=0.5, layout="interleaved")
     parts.rms_norm(config, draft, default=1.5625e-07)
     parts.block(config, draft, "sandwich")
-    parts.heads(config, draft, head_dim=128)
+    parts.heads(config, draft, n_kv_heads=2, head_dim=128)
     parts.attention(config, draft, parts.biases(config.flag("attention_bias", True), "qkv"))
     parts.gated(config, draft, parts.no_bias(config))
     parts.language_model(config, draft, tied=False)

@@ -23,7 +23,7 @@ def _gpt2(config: Config, draft: Draft) -> None:
     learned(config, draft)
     parts.layer_norm(config, draft, config.number("layer_norm_epsilon", 1e-5))
     parts.block(config, draft)
-    parts.heads(config, draft, "n_head", None)
+    draft.put("attention.n_heads", config.count("n_head"))
     draft.put("attention.bias", parts.biases(parts.some_bias(config)))
     draft.put("attention.projection", config.code("fused", "c_attn makes q, k and v at once"))
     _scale(config, draft)

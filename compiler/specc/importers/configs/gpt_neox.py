@@ -21,7 +21,7 @@ def _gpt_neox(config: Config, draft: Draft) -> None:
     parts.layer_norm(config, draft, config.number("layer_norm_eps", 1e-5))
     parallel = config.flag("use_parallel_residual", True)
     parts.block(config, draft, wiring=parts.wiring(parallel.value), said=parallel)
-    parts.heads(config, draft, n_kv_heads=None)
+    draft.put("attention.n_heads", config.count("num_attention_heads"))
     parts.attention(config, draft, parts.biases(config.flag("attention_bias", True)))
     activation = config.word("hidden_act", parts.ACTIVATIONS, "gelu", "activation")
     parts.plain(

@@ -19,7 +19,7 @@ def _gpt_oss(config: Config, draft: Draft) -> None:
         config.need("rope_scaling", "left out, the library would stretch angles 32 times")
     parts.rms_norm(config, draft, default=1e-5, cast="after_weight")
     parts.block(config, draft)
-    parts.heads(config, draft, head_dim=64)
+    parts.heads(config, draft, n_kv_heads=8, head_dim=64)
     parts.attention(config, draft, parts.biases(config.flag("attention_bias", True)))
     draft.put("attention.sinks", config.code(True, "a score a head that no key has"))
     clamp = {

@@ -21,7 +21,7 @@ def _gptj(config: Config, draft: Draft) -> None:
     draft.put("position.fraction", _fraction(config))
     parts.layer_norm(config, draft, config.number("layer_norm_epsilon", 1e-5))
     parts.block(config, draft, wiring="parallel", shared_norm=True)
-    parts.heads(config, draft, "n_head", None)
+    draft.put("attention.n_heads", config.count("n_head"))
     parts.attention(config, draft, parts.biases(parts.no_bias(config)))
     activation = config.word("activation_function", parts.ACTIVATIONS, "gelu_new", "activation")
     d_ff = parts.four_times(config, "n_inner", "n_embd")

@@ -16,6 +16,7 @@ def block(
     *,
     theta: float = 10000.0,
     eps: float = 1e-6,
+    n_kv_heads: int | None = None,
     head_dim: int | None = None,
 ) -> int:
     """What they all share, attention's biases and the feed-forward apart."""
@@ -23,7 +24,7 @@ def block(
     rope(config, draft, theta=theta)
     parts.rms_norm(config, draft, default=eps)
     parts.block(config, draft)
-    parts.heads(config, draft, head_dim=head_dim)
+    parts.heads(config, draft, n_kv_heads=n_kv_heads, head_dim=head_dim)
     parts.dropouts(draft, attention=config.number("attention_dropout", 0.0))
     parts.init(config, draft)
     return n_layers
@@ -38,7 +39,7 @@ def _llama(config: Config, draft: Draft) -> None:
 
 
 def _mistral(config: Config, draft: Draft) -> None:
-    block(config, draft)
+    block(config, draft, n_kv_heads=8)
     parts.attention(config, draft, parts.biases(parts.no_bias(config)))
     draft.put("attention.window", config.optional_count("sliding_window", 4096))
     parts.gated(config, draft, parts.no_bias(config))
@@ -46,7 +47,7 @@ def _mistral(config: Config, draft: Draft) -> None:
 
 
 def _qwen2(config: Config, draft: Draft) -> None:
-    n_layers = block(config, draft)
+    n_layers = block(config, draft, n_kv_heads=32)
     bias = config.code(True, "q, k and v have a bias, the output map has none")
     parts.attention(config, draft, parts.biases(bias, "qkv"))
     _late_windows(config, draft, n_layers)
@@ -55,7 +56,7 @@ def _qwen2(config: Config, draft: Draft) -> None:
 
 
 def _qwen3(config: Config, draft: Draft) -> None:
-    n_layers = block(config, draft, head_dim=128)
+    n_layers = block(config, draft, n_kv_heads=32, head_dim=128)
     parts.attention(config, draft)
     parts.head_norms(config, draft)
     _late_windows(config, draft, n_layers)
@@ -65,7 +66,7 @@ def _qwen3(config: Config, draft: Draft) -> None:
 
 def _late_windows(config: Config, draft: Draft, n_layers: int) -> None:
     """A window from layer max_window_layers on, if use_sliding_window says so."""
-    window = used_window(config)
+    window = used_window(config, 4096)
     first = config.whole("max_window_layers", 28)
     axis = parts.windowed(
         config,
@@ -104,7 +105,7 @@ def _granite(config: Config, draft: Draft) -> None:
 
 
 def _smollm3(config: Config, draft: Draft) -> None:
-    n_layers = block(config, draft, theta=2e6)
+    n_layers = block(config, draft, theta=2e6, n_kv_heads=4)
     never_read(config, "max_window_layers")
     parts.attention(config, draft)
     turned = turned_layers(config, n_layers)

@@ -19,7 +19,7 @@ def _llama4(config: Config, draft: Draft) -> None:
     rope(config, draft, theta=5e5, layout="interleaved")
     parts.rms_norm(config, draft, default=1e-5)
     parts.block(config, draft)
-    parts.heads(config, draft, head_dim=128)
+    parts.heads(config, draft, n_kv_heads=8, head_dim=128)
     parts.attention(config, draft)
     shared = {"d_ff": config.count("intermediate_size").value}
     experts = {

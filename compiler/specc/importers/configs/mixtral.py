@@ -12,7 +12,7 @@ from specc.importers.draft import Draft, Part
 
 def _mixtral(config: Config, draft: Draft) -> None:
     config.rename({"num_experts": "num_local_experts"})
-    block(config, draft, theta=1e6, eps=1e-5)
+    block(config, draft, theta=1e6, eps=1e-5, n_kv_heads=8)
     parts.attention(config, draft, parts.biases(parts.no_bias(config)))
     draft.put("attention.window", config.optional_count("sliding_window"))
     score = config.code("topk_softmax", "softmax, the best few, divided by their sum: one softmax")
@@ -38,10 +38,10 @@ def expert_part(config: Config, n_experts: str, d_ff: str) -> Part:
 
 def _qwen3_moe(config: Config, draft: Draft) -> None:
     config.rename({"num_experts": "num_local_experts"})
-    n_layers = block(config, draft)
+    n_layers = block(config, draft, n_kv_heads=4)
     parts.attention(config, draft)
     parts.head_norms(config, draft)
-    draft.put("attention.window", used_window(config))
+    draft.put("attention.window", used_window(config, 4096))
     never_read(config, "max_window_layers", "layer_types")
     experts = {
         **expert_part(config, "num_local_experts", "moe_intermediate_size"),

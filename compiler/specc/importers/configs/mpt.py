@@ -21,7 +21,7 @@ def _mpt(config: Config, draft: Draft) -> None:
     draft.put("position.kind", config.code("alibi", "scores fall with distance"))
     parts.layer_norm(config, draft, config.number("layer_norm_epsilon", 1e-5), bias=False)
     parts.block(config, draft)
-    parts.heads(config, draft, "n_heads", None)
+    draft.put("attention.n_heads", config.count("n_heads"))
     parts.attention(config, draft, parts.biases(parts.no_bias(config)))
     draft.put("attention.projection", config.code("fused", "Wqkv makes q, k and v at once"))
     gelu = config.code("gelu_erf", "GELU by the error function")

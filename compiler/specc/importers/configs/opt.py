@@ -22,7 +22,7 @@ def _opt(config: Config, draft: Draft) -> None:
     parts.layer_norm(config, draft, eps, weight="w" if affine.value else "none")
     draft.put("norm.weight", affine.but("w" if affine.value else "none"))
     _block(config, draft)
-    parts.heads(config, draft, n_kv_heads=None)
+    draft.put("attention.n_heads", config.count("num_attention_heads"))
     bias = config.flag("enable_bias", True)
     parts.attention(config, draft, parts.biases(bias))
     activation = config.word("activation_function", parts.ACTIVATIONS, "relu", "activation")

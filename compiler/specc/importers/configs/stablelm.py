@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from specc.importers import parts
+from specc.importers.common import never_read
 from specc.importers.config import Config
 from specc.importers.dialect import Dialect
 from specc.importers.draft import Draft
@@ -21,7 +22,9 @@ def _stablelm(config: Config, draft: Draft) -> None:
         shared_norm=parallel.value,
         said=parallel,
     )
-    parts.heads(config, draft)
+    draft.put("attention.n_heads", config.count("num_attention_heads"))
+    draft.put("attention.n_kv_heads", config.optional_count("num_key_value_heads", 32))
+    never_read(config, "head_dim")
     said = config.flag("use_qkv_bias", False)
     parts.attention(config, draft, parts.biases(said, "qkv"))
     normed = config.flag("qk_layernorm", False)

@@ -15,7 +15,7 @@ def _starcoder2(config: Config, draft: Draft) -> None:
     rope(config, draft)
     parts.layer_norm(config, draft, config.number("norm_epsilon", 1e-5))
     parts.block(config, draft)
-    parts.heads(config, draft)
+    parts.heads(config, draft, n_kv_heads=2)
     bias = config.flag("use_bias", True)
     parts.attention(config, draft, parts.biases(bias))
     draft.put("attention.window", config.optional_count("sliding_window"))
@@ -40,7 +40,6 @@ def _starcoder2(config: Config, draft: Draft) -> None:
         "scale_attention_softmax_in_fp32",
         "scale_attn_weights",
         "layer_norm_epsilon",
-        "head_dim",
     )
 
 
