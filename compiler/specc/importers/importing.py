@@ -13,11 +13,12 @@ from specc.importers.dialect import Dialect
 from specc.importers.document import LARGEST_CONFIG, Document, read, shown
 from specc.importers.draft import Draft
 from specc.importers.text import spec_text
-from specc.spec.names import LONGEST_NAME, why_not, why_not_text
+from specc.spec.names import LONGEST_NAME, one_line, why_not, why_not_text
 
 MOST_BYTES = LARGEST_CONFIG + 1  # read no further: the reader refuses more
 _NO_EFFECT = "read: what it says here asks for nothing more"
-_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
+_LONGEST_TITLE = 60
 
 
 @dataclass(frozen=True)
@@ -47,13 +48,12 @@ def import_config(
     if problems:
         raise document.error(problems)
     model_type = str(document.values["model_type"])
-    named = name or slug(known_as or folder or model_type)
+    named = slug(known_as or folder or model_type) if name is None else name
     _check_name(named, document)
-    title = (known_as or folder or "").rpartition("/")[2]
     head = {
         "model_type": model_type,
         "name": named,
-        "title": title if title and why_not_text(title) is None else dialect.title,
+        "title": _title(known_as or folder or "") or dialect.title,
         "source": _source(known_as, dialect.layout),
     }
     keys = {path: cited.at for path, cited in draft.citations.items()}
@@ -96,6 +96,14 @@ def _known_as(config: Config) -> str | None:
     """The name under which the library loaded the config, if it says so."""
     said = config.text("_name_or_path")
     return said.value if said is not None and said.value.strip() else None
+
+
+def _title(text: str) -> str | None:
+    """The last part of a name or path, if a person can read it."""
+    last = one_line(text.rstrip("/").rpartition("/")[2])
+    if not last or len(last) > _LONGEST_TITLE or why_not_text(last) is not None:
+        return None
+    return last
 
 
 def _source(known_as: str | None, layout: str) -> dict[str, str]:

@@ -162,8 +162,9 @@ def _first(config: Config, inner: Config, original: Cited[int] | None) -> Cited[
 def _yarn(config: Config, inner: Config, first: Cited[int] | None) -> Part:
     found: dict[str, Cited[Any]] = {}
     original = _first(config, inner, first)
-    if inner.has("factor"):
-        found["factor"] = inner.number("factor")
+    factor = inner.optional_number("factor")
+    if factor is not None:
+        found["factor"] = factor
     else:
         longest = config.count("max_position_embeddings").value
         because = "max_position_embeddings over original_max_position_embeddings"
