@@ -336,7 +336,8 @@ def test_a_family_out_of_reach_is_refused_with_the_part_that_is_missing(model_ty
 
 
 def test_every_layout_is_known():
-    assert {dialect.layout for dialect in BY_MODEL_TYPE.values()} == set(LAYOUTS)
+    found = {spec({"model_type": model_type, **values}).source for model_type, values in VARIANTS}
+    assert {source.layout for source in found} == set(LAYOUTS)
 
 
 def test_no_family_is_both_known_and_missing():

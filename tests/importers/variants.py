@@ -31,7 +31,8 @@ _FALCON = {
 }
 _NEW_FALCON = {**_FALCON, "num_kv_heads": 2, "new_decoder_architecture": True}
 _LATENT = {
-    **_GROUPED,
+    **_PLAIN,
+    "num_key_value_heads": 4,
     "q_lora_rank": 32,
     "kv_lora_rank": 16,
     "qk_nope_head_dim": 12,
@@ -51,6 +52,8 @@ _LLAMA4 = {
     "intermediate_size_mlp": 100,
     "num_local_experts": 4,
     "num_experts_per_tok": 1,
+    "attention_chunk_size": 16,
+    "floor_scale": 8,
 }
 _OSS = {**_GROUPED, "head_dim": 24, "num_local_experts": 4, "num_experts_per_tok": 2}
 _STILL = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}
@@ -93,12 +96,27 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("falcon", {**_NEW_FALCON, "ffn_hidden_size": 100}),
     ("llama", {**_GROUPED, "attention_bias": True, "mlp_bias": True, "head_dim": 24}),
     ("mistral", {**_GROUPED, "sliding_window": None}),
+    ("mistral", {**_GROUPED, "sliding_window": 16}),
     (
         "mixtral",
         {**_GROUPED, "sliding_window": 16, "num_local_experts": 4, "num_experts_per_tok": 2},
     ),
     ("qwen2", {**_GROUPED, **_WINDOW, "max_window_layers": 2}),
     ("qwen3", {**_GROUPED, **_WINDOW, "max_window_layers": 2, "attention_bias": True}),
+    ("qwen2_moe", {**_GROUPED, **_SMALL_EXPERTS, "shared_expert_intermediate_size": 40}),
+    (
+        "qwen2_moe",
+        {
+            **_GROUPED,
+            **_SMALL_EXPERTS,
+            **_WINDOW,
+            "shared_expert_intermediate_size": 40,
+            "max_window_layers": 3,
+            "mlp_only_layers": [1],
+            "qkv_bias": False,
+            "norm_topk_prob": True,
+        },
+    ),
     ("qwen3_moe", {**_GROUPED, **_SMALL_EXPERTS, "decoder_sparse_step": 2, "head_dim": 24}),
     ("qwen3_moe", {**_GROUPED, **_SMALL_EXPERTS, **_WINDOW, "mlp_only_layers": [0]}),
     ("gemma", {**_GROUPED, "head_dim": 24, "hidden_act": "gelu"}),
@@ -108,6 +126,7 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
             **_GROUPED,
             "head_dim": 24,
             "query_pre_attn_scalar": 30,
+            "sliding_window": 16,
             "final_logit_softcapping": None,
         },
     ),
@@ -118,9 +137,11 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
             "head_dim": 24,
             "layer_types": ["full_attention", "sliding_attention"] * 2,
             "final_logit_softcapping": 20.0,
+            "sliding_window": 16,
         },
     ),
     ("phi", {**_GROUPED, "qk_layernorm": True}),
+    ("phi3", {**_GROUPED, "sliding_window": 16}),
     (
         "phi3",
         {
@@ -133,14 +154,17 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
     ("olmo", {**_GROUPED, "clip_qkv": 3.0, "attention_bias": True}),
     ("olmo2", {**_GROUPED, "attention_bias": True}),
     ("olmo3", {**_GROUPED, "layer_types": _FULL}),
+    ("olmo3", {**_GROUPED, "sliding_window": 16}),
     (
         "stablelm",
         {**_GROUPED, "use_parallel_residual": True, "qk_layernorm": True, "use_qkv_bias": True},
     ),
     ("stablelm", {**_GROUPED, "qk_layernorm": True}),
     ("starcoder2", {**_GROUPED, "use_bias": False, "sliding_window": None}),
+    ("starcoder2", {**_GROUPED, "sliding_window": 16}),
     ("cohere", {**_GROUPED, "use_qk_norm": True, "logit_scale": 1.0}),
     ("cohere2", {**_GROUPED, "sliding_window": 16, "layer_types": _FULL}),
+    ("cohere2", {**_GROUPED, "sliding_window": 16, "sliding_window_pattern": 2}),
     ("granite", {**_GROUPED, "mlp_bias": True}),
     ("smollm3", {**_GROUPED, **_WINDOW, "no_rope_layer_interval": 2}),
     ("smollm3", {**_GROUPED, "no_rope_layers": [1, 1, 0, 0]}),
@@ -170,8 +194,8 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
             "rope_interleave": False,
         },
     ),
-    ("gpt_oss", {**_OSS, **_STILL, "layer_types": _FULL}),
-    ("gpt_oss", {**_OSS, **_STILL, "attention_bias": False, "swiglu_limit": 5.0}),
+    ("gpt_oss", {**_OSS, **_STILL, "layer_types": _FULL, "swiglu_limit": 5.0}),
+    ("gpt_oss", {**_OSS, **_STILL, "attention_bias": False, "sliding_window": 16}),
     (
         "glm4",
         {**_GROUPED, "head_dim": 24, "attention_bias": False, "partial_rotary_factor": 1.0},

@@ -19,6 +19,7 @@ class Draft:
 
     values: dict[str, Any] = field(default_factory=dict)
     citations: dict[str, Cited[Any]] = field(default_factory=dict)
+    layout: str | None = None  # of the weights, where it is not that of the dialect
 
     def put(self, path: str, cited: Cited[Any] | None) -> None:
         """One field; None says nothing. Another kind takes away what the former kind had."""

@@ -54,7 +54,7 @@ def import_config(
         "model_type": model_type,
         "name": named,
         "title": _title(known_as or folder or "") or dialect.title,
-        "source": _source(known_as, dialect.layout),
+        "source": _source(known_as, draft.layout or dialect.layout),
     }
     keys = {path: cited.at for path, cited in draft.citations.items()}
     rest = dict.fromkeys(config.without_effect(keys.values()), _NO_EFFECT)

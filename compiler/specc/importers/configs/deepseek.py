@@ -120,8 +120,12 @@ _METHODS = {"greedy": False, "group_limited_greedy": True}
 def _deepseek_v3(config: Config, draft: Draft) -> None:
     config.rename({"num_local_experts": "n_routed_experts"})
     config.rename({"num_mtp_layers": "num_nextn_predict_layers"})
-    layout = "interleaved" if config.flag("rope_interleave", True).value else "half"
+    in_pairs = config.flag("rope_interleave", True)
+    if not in_pairs.value:
+        draft.layout = "deepseek_half"
+    layout = "interleaved" if in_pairs.value else "half"
     n_layers = _latent(config, draft, layout, (1536, 512), (128, 64))
+    draft.put("position.layout", in_pairs.but(layout))
     draft.put("attention.value_head_dim", config.count("v_head_dim", 128))
     own: dict[str, Cited[Any]] = {
         "bias": parts.no_bias(config),

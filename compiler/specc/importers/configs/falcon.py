@@ -63,6 +63,8 @@ def _architecture(config: Config, draft: Draft) -> None:
         shared_norm=shared,
         said=beside,
     )
+    if not beside.value:
+        draft.layout = "falcon_rw"
     if new.value and not parallel.value:
         config.refuse("parallel_attn", "the newer architecture is always parallel")
 

@@ -83,9 +83,8 @@ def _late_windows(config: Config, draft: Draft, n_layers: int) -> None:
 
 def used_window(config: Config, default: int | None = None) -> Cited[int] | None:
     """The window, if use_sliding_window is true."""
-    window = config.optional_count("sliding_window", default)
     if config.flag("use_sliding_window", False).value:
-        return window
+        return config.optional_count("sliding_window", default)
     config.ignore({"sliding_window": "use_sliding_window is false"})
     return None
 

@@ -1,4 +1,4 @@
-"""Mixtures of experts in the words of Llama: Mixtral and Qwen 3 MoE."""
+"""Mixtures of experts in the words of Llama: Mixtral and the Qwen mixtures."""
 
 from __future__ import annotations
 
@@ -36,6 +36,40 @@ def expert_part(config: Config, n_experts: str, d_ff: str) -> Part:
     }
 
 
+def _qwen2_moe(config: Config, draft: Draft) -> None:
+    n_layers = block(config, draft, n_kv_heads=16)
+    parts.attention(config, draft, parts.biases(config.flag("qkv_bias", True), "qkv"))
+    window, first = used_window(config, 4096), config.whole("max_window_layers", 28)
+    seen = parts.windowed(
+        config,
+        n_layers,
+        lambda i: window is not None and i % 2 == 0 and i < first.value,
+        "every other layer up to max_window_layers has a window, if one is used",
+        {} if window is None else {"attention.window": window},
+        {},
+    )
+    if window is None and "local" in seen.names:
+        config.refuse("layer_types", "some layers have a window, and use_sliding_window is false")
+    shared = config.count("shared_expert_intermediate_size")
+    experts = {
+        **_chosen(config, "num_experts"),
+        "shared": shared.but({"d_ff": shared.value, "gate": "sigmoid"}),
+    }
+    dense = parts.gated_part(config, parts.no_bias(config))
+    mixed = parts.dense_or_experts(_dense_layers(config, n_layers), dense, experts)
+    draft.layers(config, [seen, mixed])
+    parts.language_model(config, draft, tied=False)
+
+
+def _chosen(config: Config, n_experts: str) -> Part:
+    """Experts chosen by the weights of a softmax over all."""
+    return {
+        **expert_part(config, n_experts, "moe_intermediate_size"),
+        "score": config.code("softmax", "weights over all experts, then the best few"),
+        "renormalise": config.flag("norm_topk_prob", False),
+    }
+
+
 def _qwen3_moe(config: Config, draft: Draft) -> None:
     config.rename({"num_experts": "num_local_experts"})
     n_layers = block(config, draft, n_kv_heads=4)
@@ -43,11 +77,7 @@ def _qwen3_moe(config: Config, draft: Draft) -> None:
     parts.head_norms(config, draft)
     draft.put("attention.window", used_window(config, 4096))
     never_read(config, "max_window_layers", "layer_types")
-    experts = {
-        **expert_part(config, "num_local_experts", "moe_intermediate_size"),
-        "score": config.code("softmax", "weights over all experts, then the best few"),
-        "renormalise": config.flag("norm_topk_prob", False),
-    }
+    experts = _chosen(config, "num_local_experts")
     dense = parts.gated_part(config, parts.no_bias(config))
     draft.layers(config, [parts.dense_or_experts(_dense_layers(config, n_layers), dense, experts)])
     parts.language_model(config, draft, tied=False)
@@ -64,5 +94,6 @@ def _dense_layers(config: Config, n_layers: int) -> Cited[list[bool]]:
 
 DIALECTS = (
     Dialect("mixtral", "mixtral", "mixtral", "Mixtral", _mixtral),
+    Dialect("qwen2_moe", "qwen2_moe", "qwen2_moe", "Qwen2 MoE", _qwen2_moe),
     Dialect("qwen3_moe", "qwen3_moe", "qwen3_moe", "Qwen3 MoE", _qwen3_moe),
 )

@@ -30,6 +30,7 @@ def _stablelm(config: Config, draft: Draft) -> None:
     normed = config.flag("qk_layernorm", False)
     if normed.value:
         parts.norms_by_head(config, draft, normed)
+        draft.layout = "stablelm"  # each head's norm is a module of its own
     parts.gated(config, draft, parts.no_bias(config))
     parts.language_model(config, draft, tied=False)
     parts.dropouts(

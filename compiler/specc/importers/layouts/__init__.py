@@ -36,6 +36,7 @@ LAYOUTS: Mapping[str, Layout] = {
         experts.QWEN3_MOE,
         experts.MINICPM3,
         experts.DEEPSEEK,
+        experts.DEEPSEEK_HALF,
         experts.GPT_OSS,
         experts.LLAMA4,
         encoders.BERT,

@@ -66,6 +66,8 @@ DEEPSEEK = replace(
         ),
     ),
 )
+# Configs with rope_interleave: false
+DEEPSEEK_HALF = replace(DEEPSEEK, name="deepseek_half", pairs=RotaryLayout.HALF)
 GPT_OSS = dense(
     "gpt_oss",
     *PRE_NORMS,
