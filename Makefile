@@ -53,9 +53,10 @@ regen: $(ready) ## write generated/ anew from specs/
 check: $(ready) ## would regen change anything?
 	$(bin)/specc check
 
-bench: $(ready) ## how long a build takes and how much experts compute, against their budgets
+bench: $(ready) ## how long a build takes, how much experts compute and conversion holds, against budgets
 	$(bin)/python tests/benchmarks/build_time.py
 	$(bin)/python tests/benchmarks/experts.py
+	$(bin)/python tests/benchmarks/convert.py
 
 clean: ## remove .venv and every cache
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

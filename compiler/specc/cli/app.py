@@ -9,7 +9,7 @@ import typer
 
 from specc.cli.failure import Code, Failure
 from specc.cli.out import say
-from specc.cli.table import Format, Library
+from specc.cli.table import Format, Library, Target
 
 app = typer.Typer(
     help="Compile transformer specs (YAML) to standalone, verified PyTorch files.",
@@ -104,6 +104,36 @@ def import_(
     from specc.cli.importing import import_spec as run
 
     _end(run(config, output, name, force=force))
+
+
+@app.command()
+def convert(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="Of the model.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE", help="A safetensors file, an index of shards, or their folder."
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="OUT", help="A .safetensors file, or a folder."),
+    ],
+    to: Annotated[
+        Target, typer.Option("--to", help="For the generated file, or as published.")
+    ] = Target.OURS,
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            "--layout", help="How SOURCE is stored; else source.layout.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+) -> None:
+    """Convert published weights for a generated file, or back. Needs torch and safetensors."""
+    from specc.cli.convert import convert as run
+
+    _end(run(spec, source, output, back=to is Target.HF, layout=layout, force=force))
 
 
 @app.command()

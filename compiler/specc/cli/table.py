@@ -29,6 +29,13 @@ class Library(str, Enum):
     HF = "hf"
 
 
+class Target(str, Enum):
+    """What weights are converted for."""
+
+    OURS = "specc"
+    HF = "hf"
+
+
 def show_json(data: Sequence[Mapping[str, object]]) -> None:
     """One object, or a list when there are several."""
     say(json.dumps(data[0] if len(data) == 1 else data, indent=2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from specc.cli.failure import Code, Failure
@@ -49,10 +50,8 @@ def verify_against(arguments: Sequence[Path], file: Path | None, how: Format) ->
     if file is not None:
         raise Failure("--against compares a fresh build: it does not go with --file")
     _need_torch()
-    try:
-        import transformers  # noqa: F401  # as torch below
-    except ModuleNotFoundError as error:
-        raise Failure(NEEDS_LIBRARY) from error
+    if any(find_spec(name) is None for name in ("safetensors", "transformers")):
+        raise Failure(NEEDS_LIBRARY)
     from specc.verify.against import NoDialectError
     from specc.verify.against import verify_against as run
 
