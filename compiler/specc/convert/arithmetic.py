@@ -35,12 +35,12 @@ def _run(step: Step, tensors: list[Tensor]) -> list[Tensor]:
     match step:
         case Transpose():
             return [first.transpose(-2, -1)]
-        case Split(_, axis, times, sizes):
+        case Split(axis=axis, times=times, sizes=sizes):
             apart = _repeated(first, axis, times)
             return [
                 part.flatten(axis, axis + 1) for part in torch.split(apart, list(sizes), axis + 1)
             ]
-        case Join(_, axis, times, _):
+        case Join(axis=axis, times=times):
             together = torch.cat([_repeated(t, axis, times) for t in tensors], axis + 1)
             return [together.flatten(axis, axis + 1)]
         case Stack():

@@ -7,9 +7,9 @@ both ways. Nothing here holds a tensor: shapes and names only; `convert` does th
 from __future__ import annotations
 
 from specc.weights.derive import WeightsError, operations
-from specc.weights.layout import Arrangement, Constant, Copy, Dropped, Entry, Layout, Spelling
+from specc.weights.layout import Constant, Copy, Dropped, Entry, Layout, Spelling
 from specc.weights.operations import Drop, Fill, Move, Operation, Tie
-from specc.weights.steps import Named
+from specc.weights.steps import Arrangement, Named
 
 __all__ = [
     "Arrangement",

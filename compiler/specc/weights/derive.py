@@ -14,12 +14,13 @@ from specc.ir.exhaustive import assert_never
 from specc.ir.heads import FeaturesHead
 from specc.ir.layers import NormWeight
 from specc.ir.model import Model
-from specc.weights.layout import Arrangement, Entry, Layout
+from specc.weights.layout import Entry, Layout
 from specc.weights.operations import Drop, Fill, Move, Operation, Tie
 from specc.weights.patterns import fill, holes, match
 from specc.weights.pieces import Heads, Piece, Pieces, pieces
 from specc.weights.problems import WeightsError
 from specc.weights.steps import (
+    Arrangement,
     CutRows,
     Join,
     Named,
@@ -111,7 +112,7 @@ def _split(arrangement: Arrangement, ours: Sequence[Piece]) -> Split:
         raise WeightsError(
             [f"{ours[0].named.name}: {rows} rows are not {times} times {arrangement.value}"]
         )
-    return Split(0, axis, times, tuple(count // times for count in rows))
+    return Split(0, axis, times, tuple(count // times for count in rows), arrangement)
 
 
 def _times(arrangement: Arrangement, heads: Heads | None, rows: int) -> int:
@@ -185,11 +186,11 @@ def _joined(owner: Named, paths: Sequence[str], known: Pieces, several: Sequence
         steps += [replace(step, at=step.at + done) for step in part.steps]
         done += len(part.ours)
     sizes = tuple(known.by_path[path].named.shape[0] for path in paths)
-    join = Join(0, 0, 1, sizes)
-    if steps[-1:] == [Split(0, 0, 1, sizes)]:
+    last = steps[-1] if steps else None
+    if isinstance(last, Split) and (last.axis, last.times, last.sizes) == (0, 1, sizes):
         steps.pop()  # stored as we keep it
     else:
-        steps.append(join)
+        steps.append(Join(0, 0, 1, sizes))
     theirs = tuple(name for part in ordered for name in part.theirs)
     return _move(Part(theirs, (), ()), (owner,), tuple(steps))
 

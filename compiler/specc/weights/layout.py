@@ -8,19 +8,10 @@ are numbers, `{kind}` is `weight` or `bias`, `{any}` is anything.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 
 from specc.ir.layers import NormWeight
 from specc.ir.positions import RotaryLayout
-
-
-class Arrangement(Enum):
-    """In which order the rows of several maps lie in one published tensor."""
-
-    BLOCKS = "blocks"  # all of the first, then all of the second, ...
-    PER_HEAD = "per_head"  # head by head: its queries, its keys, its values
-    PER_GROUP = "per_group"  # by key head: the queries that read it, its keys, its values
-    INTERLEAVED = "interleaved"  # a row of the first, a row of the second, ...
+from specc.weights.steps import Arrangement
 
 
 @dataclass(frozen=True)
@@ -63,10 +54,10 @@ class Constant:
 
 @dataclass(frozen=True)
 class Spelling:
-    """Names as some files write them: what matches `pattern` is read as `replacement`."""
+    """Names as some files write them: `old` in one is read as `new`."""
 
-    pattern: str
-    replacement: str
+    old: str
+    new: str
 
 
 @dataclass(frozen=True)

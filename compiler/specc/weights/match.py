@@ -5,7 +5,6 @@ Nothing is left over in silence: a tensor is used, repeats another, or is droppe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -89,7 +88,7 @@ def _readings(layout: Layout, name: str) -> Iterator[str]:
     """What a file's name may mean, its own spelling first."""
     spellings = [name]
     for each in layout.spellings:
-        spellings += [re.sub(each.pattern, each.replacement, s) for s in spellings]
+        spellings += [spelling.replace(each.old, each.new) for spelling in spellings]
     for spelling in dict.fromkeys(spellings):
         yield spelling
         for prefix in layout.prefixes:

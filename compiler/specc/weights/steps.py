@@ -10,10 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from specc.ir.positions import RotarySlice
 
 Shape = tuple[int, ...]
+
+
+class Arrangement(Enum):
+    """In which order the rows of several maps lie in one published tensor."""
+
+    BLOCKS = "blocks"  # all of the first, then all of the second, ...
+    PER_HEAD = "per_head"  # head by head: its queries, its keys, its values
+    PER_GROUP = "per_group"  # by key head: the queries that read it, its keys, its values
+    INTERLEAVED = "interleaved"  # a row of the first, a row of the second, ...
 
 
 @dataclass(frozen=True)
@@ -43,13 +53,14 @@ class Transpose:
 @dataclass(frozen=True)
 class Split:
     """One tensor into several along `axis`: `times` times, `sizes[0]` rows of the first, then
-    `sizes[1]` of the second, and so on.
+    `sizes[1]` of the second, and so on. `order` is the name of that.
     """
 
     at: int
     axis: int
     times: int
     sizes: tuple[int, ...]
+    order: Arrangement = Arrangement.BLOCKS
     takes = 1
 
     def after(self, shapes: list[Shape]) -> list[Shape]:
@@ -59,7 +70,7 @@ class Split:
 
     @property
     def inverse(self) -> Step:
-        return Join(self.at, self.axis, self.times, self.sizes)
+        return Join(self.at, self.axis, self.times, self.sizes, self.order)
 
 
 @dataclass(frozen=True)
@@ -70,6 +81,7 @@ class Join:
     axis: int
     times: int
     sizes: tuple[int, ...]
+    order: Arrangement = Arrangement.BLOCKS
 
     @property
     def takes(self) -> int:
@@ -83,7 +95,7 @@ class Join:
 
     @property
     def inverse(self) -> Step:
-        return Split(self.at, self.axis, self.times, self.sizes)
+        return Split(self.at, self.axis, self.times, self.sizes, self.order)
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ GPT_NEOX = Layout(
         Dropped("gpt_neox.layers.{layer}.attention.masked_bias", MASK),
         Dropped("gpt_neox.layers.{layer}.attention.rotary_emb.inv_freq", COMPUTED),
     ),
-    spellings=(Spelling(r"^lm_head\.", "embed_out."),),
+    spellings=(Spelling("lm_head.", "embed_out."),),
     prefixes=("gpt_neox.",),
 )
 OPT = Layout(

@@ -48,8 +48,8 @@ BERT = Layout(
         Dropped("classifier.{kind}", NO_HEAD),
     ),
     spellings=(
-        Spelling(r"LayerNorm\.gamma$", "LayerNorm.weight"),
-        Spelling(r"LayerNorm\.beta$", "LayerNorm.bias"),
+        Spelling("LayerNorm.gamma", "LayerNorm.weight"),
+        Spelling("LayerNorm.beta", "LayerNorm.bias"),
     ),
     prefixes=("bert.",),
     bare="bert.",
