@@ -43,6 +43,15 @@ WithTests = Annotated[
     ),
 ]
 
+WithLoader = Annotated[
+    bool,
+    typer.Option(
+        "--with-loader",
+        help="Also a function load_huggingface in each file, for weights as published."
+        " The project says it for itself with loader = true under [tool.specc].",
+    ),
+]
+
 
 def _show_version(wanted: bool) -> None:
     if wanted:
@@ -145,11 +154,13 @@ def build(
     ] = False,
     strict: Strict = False,
     with_tests: WithTests = False,
+    with_loader: WithLoader = False,
 ) -> None:
     """Compile specs. Without an argument: what [tool.specc] in pyproject.toml names."""
     from specc.cli.build import build as run
 
-    _end(run(specs or [], output, force=force, strict=strict, with_tests=with_tests))
+    wanted = {"with_tests": with_tests, "with_loader": with_loader}
+    _end(run(specs or [], output, force=force, strict=strict, **wanted))
 
 
 @app.command()
@@ -158,11 +169,13 @@ def check(
     output: Output = None,
     strict: Strict = False,
     with_tests: WithTests = False,
+    with_loader: WithLoader = False,
 ) -> None:
     """Show as a diff what a build would change. Exit code 1 when there is something."""
     from specc.cli.check import check as run
 
-    _end(run(specs or [], output, strict=strict, with_tests=with_tests))
+    wanted = {"with_tests": with_tests, "with_loader": with_loader}
+    _end(run(specs or [], output, strict=strict, **wanted))
 
 
 @app.command()
