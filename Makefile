@@ -37,6 +37,7 @@ prove: $(ready) ## the long proofs: all mutants, all flips, 2,000 random specs; 
 	$(bin)/python -m tests.prove.vendored
 	$(bin)/python -m tests.prove.shape_flips
 	$(bin)/python -m tests.prove.parity
+	$(bin)/python -m tests.prove.sentences
 	$(bin)/python -m tests.prove.random_specs
 
 lint: $(ready) ## ruff, black and mypy strict on the compiler; on the generated files too
