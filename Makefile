@@ -37,6 +37,8 @@ prove: $(ready) ## the long proofs: all mutants, all flips, all lines, 2,000 ran
 	$(bin)/python -m tests.prove.vendored
 	$(bin)/python -m tests.prove.shape_flips
 	$(bin)/python -m tests.prove.unrun_lines
+	$(bin)/python -m tests.prove.parity
+	$(bin)/python -m tests.prove.sentences
 	$(bin)/python -m tests.prove.random_specs
 
 lint: $(ready) ## ruff, black and mypy strict on the compiler; on the generated files too
@@ -53,9 +55,10 @@ regen: $(ready) ## write generated/ anew from specs/
 check: $(ready) ## would regen change anything?
 	$(bin)/specc check
 
-bench: $(ready) ## how long a build takes and how much experts compute, against their budgets
+bench: $(ready) ## how long a build takes, how much experts compute and conversion holds, against budgets
 	$(bin)/python tests/benchmarks/build_time.py
 	$(bin)/python tests/benchmarks/experts.py
+	$(bin)/python tests/benchmarks/convert.py
 
 clean: ## remove .venv and every cache
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

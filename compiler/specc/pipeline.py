@@ -7,6 +7,7 @@ from any working directory.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,9 +17,10 @@ from specc.diagnostics import SpecError
 from specc.ir.model import Model
 from specc.lower import lower
 from specc.project import shown_path
-from specc.render import render
+from specc.render import LoaderError, render
 from specc.rewrite import tidy
 from specc.spec import LoadedSpec, load
+from specc.weights import Layout
 
 MOST_BYTES = 1 << 22  # read no further: the loader refuses a spec long before
 
@@ -57,15 +59,31 @@ def compile_spec(
 
 
 def compile_fully(
-    path: str | Path | None = None, *, text: str | None = None, strict: bool = False
+    path: str | Path | None = None,
+    *,
+    text: str | None = None,
+    strict: bool = False,
+    layouts: Mapping[str, Layout] | None = None,
 ) -> Compilation:
-    """Compile one spec and keep its IR. Raises as `compile_spec` does."""
+    """Compile one spec and keep its IR. Raises as `compile_spec` does.
+
+    With layouts the file gets a function that loads what is stored as `source.layout` says; that
+    may raise LoaderError and WeightsError. A spec without one gets none.
+    """
     source = read_source(path, text)
     loaded = load(source.content, source.name)
     model = lower_loaded(loaded)
     if strict:
         check_strictly(loaded)
-    return Compilation(model, compile_model(model, source), source)
+    layout = None if layouts is None else _layout(model, layouts)
+    return Compilation(model, compile_model(model, source, layout), source)
+
+
+def _layout(model: Model, layouts: Mapping[str, Layout]) -> Layout | None:
+    """That of the spec, if it names one. Raises LoaderError."""
+    if model.layout is not None and model.layout not in layouts:
+        raise LoaderError(f"no layout {model.layout!r}: there are {', '.join(sorted(layouts))}")
+    return None if model.layout is None else layouts[model.layout]
 
 
 def read_model(path: str | Path | None = None, *, text: str | None = None) -> Model:
@@ -100,9 +118,9 @@ def check_strictly(loaded: LoadedSpec) -> None:
         raise loaded.locate(SpecError(problems))
 
 
-def compile_model(model: Model, source: Source) -> Artifact:
+def compile_model(model: Model, source: Source, layout: Layout | None = None) -> Artifact:
     """The finished file of a model, with the line that says which spec it came from."""
-    return stamped(f"{model.name}.py", render(model), source)
+    return stamped(f"{model.name}.py", render(model, layout), source)
 
 
 def stamped(path: str, text: str, source: Source, *, is_measured: bool = False) -> Artifact:

@@ -18,7 +18,8 @@ else:
     import tomli as tomllib
 
 FOLDERS = {"specs": "specs", "output": "generated"}
-KEYS = (*FOLDERS, "tests")
+FLAGS = ("tests", "loader")
+KEYS = (*FOLDERS, *FLAGS)
 
 
 class ProjectError(Exception):
@@ -27,14 +28,15 @@ class ProjectError(Exception):
 
 @dataclass(frozen=True)
 class Project:
-    """The folder of the pyproject.toml, the two folders that it names, and whether each generated
-    file has a test file beside it.
+    """The folder of the pyproject.toml, the two folders that it names, whether each generated
+    file has a test file beside it, and whether it has a function that loads published weights.
     """
 
     root: Path
     specs: Path
     output: Path
     tests: bool = False
+    loader: bool = False
 
 
 def absolute(path: str | Path) -> Path:
@@ -81,14 +83,17 @@ def _project(root: Path, table: dict[str, Any]) -> Project:
         if key not in KEYS:
             close = get_close_matches(str(key), KEYS, 1)
             hint = f" Did you mean {close[0]}?" if close else ""
-            known = "specs, output and tests"
+            known = "specs, output, tests and loader"
             raise ProjectError(
                 f"{root / 'pyproject.toml'}: [tool.specc] knows {known}, not {key}.{hint}"
             )
-    tests = table.get("tests", False)
-    if not isinstance(tests, bool):
-        raise ProjectError(f"{root / 'pyproject.toml'}: [tool.specc] tests must be true or false")
-    return Project(root, _folder(root, table, "specs"), _folder(root, table, "output"), tests)
+    flags = {flag: table.get(flag, False) for flag in FLAGS}
+    for flag, value in flags.items():
+        if not isinstance(value, bool):
+            raise ProjectError(
+                f"{root / 'pyproject.toml'}: [tool.specc] {flag} must be true or false"
+            )
+    return Project(root, _folder(root, table, "specs"), _folder(root, table, "output"), **flags)
 
 
 def _folder(root: Path, table: dict[str, Any], key: str) -> Path:

@@ -28,7 +28,7 @@ def door(rooms: str = "", packages: str = "") -> Door:
     return Door(frozenset(rooms.split()), frozenset(packages.split()))
 
 
-COMPILING = "spec lower ir render rewrite artifact diagnostics project"
+COMPILING = "spec lower ir weights render rewrite artifact diagnostics project"
 EVERYTHING = COMPILING + " emit weights importers golden pipeline loading convert verify"
 
 DOORS = {
@@ -38,17 +38,17 @@ DOORS = {
     "spec": door("diagnostics", "ruamel pydantic pydantic_core"),
     "ir": door(),
     "lower": door("diagnostics spec ir"),
-    "render": door("ir", "jinja2"),
+    "render": door("ir weights", "jinja2"),
     "rewrite": door(packages="libcst black"),
     "emit": door("artifact diagnostics"),
     "weights": door("ir"),
-    "importers": door("diagnostics spec"),
+    "importers": door("diagnostics spec ir weights"),
     "golden": door("ir", "torch"),
     "pipeline": door(COMPILING),
     "loading": door("pipeline ir artifact"),
     "convert": door("ir weights importers diagnostics", "safetensors torch"),
     "verify": door(
-        COMPILING + " pipeline weights importers golden",
+        COMPILING + " pipeline weights importers convert golden",
         "torch libcst transformers hypothesis pytest",
     ),
     "cli": door(EVERYTHING, "typer rich torch"),

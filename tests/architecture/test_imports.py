@@ -10,6 +10,7 @@ import pytest
 from tests.architecture.rooms import ROOT
 
 SPEC = ROOT / "specs" / "gpt2.yaml"
+CONFIG = ROOT / "tests" / "importers" / "configs" / "gpt2.json"
 SCRIPT = """
 import json, sys
 {action}
@@ -40,6 +41,7 @@ def packages_after(action: str, folder) -> set[str]:
         ["explain", "norm.eps"],
         ["schema"],
         ["init", "some_model"],
+        ["import", str(CONFIG), "-o", "spec.yaml"],
     ],
     ids=lambda arguments: arguments[0],
 )

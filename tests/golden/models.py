@@ -328,7 +328,8 @@ def model(
 ) -> Model:
     cache = kind in (Kind.DECODER, Kind.ENCODER_DECODER)
     title = "Tiny"
-    return Model("tiny", title, title, kind, None, tuple(stacks), tuple(heads), cache, weights, ())
+    parts = tuple(stacks), tuple(heads)
+    return Model("tiny", title, title, kind, None, None, *parts, cache, weights, ())
 
 
 def tied_head(inputs: TokenInput, bias: bool = False) -> LanguageModelHead:

@@ -50,6 +50,7 @@ SILENT = {
     "paper.year": "for the reader of the spec; the file cites the title",
     "paper.claims.tolerance": "a limit that verify holds the count against",
     "source.huggingface": "where weights are: an importer's",
+    "source.layout": "how weights are stored: a converter's",
     "ledger.*.choice": "must equal the field's own value, which stands in the file",
 }
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from specc.cli.failure import Code
+from specc.cli.failure import Code, Failure
 from specc.cli.out import say
-from specc.cli.table import Format
+from specc.cli.table import Format, Library, Target
 
 app = typer.Typer(
     help="Compile transformer specs (YAML) to standalone, verified PyTorch files.",
@@ -40,6 +40,15 @@ WithTests = Annotated[
         "--with-tests",
         help="Also test_NAME.py beside each model, with frozen golden numbers. Needs torch."
         " The project says it for itself with tests = true under [tool.specc].",
+    ),
+]
+
+WithLoader = Annotated[
+    bool,
+    typer.Option(
+        "--with-loader",
+        help="Also a function load_huggingface in each file, for weights as published."
+        " The project says it for itself with loader = true under [tool.specc].",
     ),
 ]
 
@@ -80,6 +89,62 @@ def init(
     _end(run(name, style))
 
 
+@app.command(name="import")
+def import_(
+    config: Annotated[
+        str, typer.Argument(metavar="CONFIG", help="A config.json, its folder, or - for stdin.")
+    ],
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="SPEC|DIR|-",
+            help="Where to; else stdout.",
+            show_default=False,
+        ),
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="Of the spec; else from the config or its folder.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+) -> None:
+    """Turn a Hugging Face config into a spec, with the key that each value came from."""
+    from specc.cli.importing import import_spec as run
+
+    _end(run(config, output, name, force=force))
+
+
+@app.command()
+def convert(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="Of the model.")],
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SOURCE", help="A safetensors file, an index of shards, or their folder."
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="OUT", help="A .safetensors file, or a folder."),
+    ],
+    to: Annotated[
+        Target, typer.Option("--to", help="For the generated file, or as published.")
+    ] = Target.OURS,
+    layout: Annotated[
+        str | None,
+        typer.Option(
+            "--layout", help="How SOURCE is stored; else source.layout.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+) -> None:
+    """Convert published weights for a generated file, or back. Needs torch and safetensors."""
+    from specc.cli.convert import convert as run
+
+    _end(run(spec, source, output, back=to is Target.HF, layout=layout, force=force))
+
+
 @app.command()
 def build(
     specs: Specs = None,
@@ -89,11 +154,13 @@ def build(
     ] = False,
     strict: Strict = False,
     with_tests: WithTests = False,
+    with_loader: WithLoader = False,
 ) -> None:
     """Compile specs. Without an argument: what [tool.specc] in pyproject.toml names."""
     from specc.cli.build import build as run
 
-    _end(run(specs or [], output, force=force, strict=strict, with_tests=with_tests))
+    wanted = {"with_tests": with_tests, "with_loader": with_loader}
+    _end(run(specs or [], output, force=force, strict=strict, **wanted))
 
 
 @app.command()
@@ -102,11 +169,13 @@ def check(
     output: Output = None,
     strict: Strict = False,
     with_tests: WithTests = False,
+    with_loader: WithLoader = False,
 ) -> None:
     """Show as a diff what a build would change. Exit code 1 when there is something."""
     from specc.cli.check import check as run
 
-    _end(run(specs or [], output, strict=strict, with_tests=with_tests))
+    wanted = {"with_tests": with_tests, "with_loader": with_loader}
+    _end(run(specs or [], output, strict=strict, **wanted))
 
 
 @app.command()
@@ -122,13 +191,25 @@ def verify(
             "--mutants", help="Break the file in every way that is known: the checks must notice."
         ),
     ] = False,
+    against: Annotated[
+        Library | None,
+        typer.Option(
+            "--against",
+            help="Compare with the library that its published weights come from."
+            " Needs transformers.",
+            show_default=False,
+        ),
+    ] = None,
     how: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TABLE,
 ) -> None:
     """Prove that a generated file computes what its spec says. Needs torch."""
     from specc.cli.verify import verify as run
-    from specc.cli.verify import verify_mutants
+    from specc.cli.verify import verify_against, verify_mutants
 
-    _end(verify_mutants(specs, file, how) if mutants else run(specs, file, how))
+    if mutants and against is not None:
+        raise Failure("--mutants and --against are two runs")
+    chosen = verify_mutants if mutants else run if against is None else verify_against
+    _end(chosen(specs, file, how))
 
 
 @app.command()

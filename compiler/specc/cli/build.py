@@ -20,12 +20,14 @@ def build(
     force: bool,
     strict: bool,
     with_tests: bool = False,
+    with_loader: bool = False,
 ) -> Code:
     """Write the files of these specs. Raises `Failure`, and then nothing was written."""
     selection = select(arguments, output)
     if isinstance(selection.target, Stdout) and with_tests:
         raise Failure("-o - prints one file: --with-tests writes two")
-    compilations = compile_all(selection.specs, strict=strict)
+    with_loader = with_loader or selection.wants_loader
+    compilations = compile_all(selection.specs, strict=strict, with_loader=with_loader)
     if isinstance(selection.target, Stdout):
         say_bytes(compilations[0].artifact.text)
         return Code.FINE

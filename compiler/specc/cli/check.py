@@ -16,13 +16,19 @@ from specc.emit import Entry, State, stamp
 
 
 def check(
-    arguments: Sequence[Path], output: str | None, *, strict: bool, with_tests: bool = False
+    arguments: Sequence[Path],
+    output: str | None,
+    *,
+    strict: bool,
+    with_tests: bool = False,
+    with_loader: bool = False,
 ) -> Code:
     """Print the drift; `Code.DRIFT` when there is any. Raises `Failure`."""
     selection = select(arguments, output)
     if isinstance(selection.target, Stdout):
         raise Failure("check compares with files: -o - makes no sense here")
-    compilations = compile_all(selection.specs, strict=strict)
+    with_loader = with_loader or selection.wants_loader
+    compilations = compile_all(selection.specs, strict=strict, with_loader=with_loader)
     with_tests = with_tests or selection.wants_tests
     files = artifacts(compilations, selection.target, with_tests=with_tests)
     plan = plan_for(files, selection.target, orphans=selection.is_whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,15 +13,20 @@ from specc.cli.sources import File, Folder
 from specc.diagnostics import SpecError
 from specc.emit import EmitError, Plan, plan
 from specc.pipeline import Compilation, compile_fully
+from specc.render import LoaderError
+from specc.weights import Layout, WeightsError
 
 
-def compile_all(specs: Sequence[Path], *, strict: bool) -> tuple[Compilation, ...]:
+def compile_all(
+    specs: Sequence[Path], *, strict: bool, with_loader: bool = False
+) -> tuple[Compilation, ...]:
     """One compilation a spec. Raises `SpecError`, or `Failure` when it has shown several."""
+    layouts = _layouts() if with_loader else None
     compilations: dict[Path, Compilation] = {}
     bad: list[SpecError] = []
     for spec in specs:
         try:
-            compilations[spec] = compile_fully(spec, strict=strict)
+            compilations[spec] = _compiled(spec, strict=strict, layouts=layouts)
         except SpecError as error:  # noqa: PERF203  # the point of the loop
             bad.append(error)
     if bad and len(specs) == 1:
@@ -32,6 +37,22 @@ def compile_all(specs: Sequence[Path], *, strict: bool) -> tuple[Compilation, ..
         raise Failure(f"{len(bad)} of {len(specs)} specs do not compile")
     _refuse_twins(compilations)
     return tuple(compilations.values())
+
+
+def _layouts() -> Mapping[str, Layout]:
+    from specc.importers.layouts import LAYOUTS
+
+    return LAYOUTS
+
+
+def _compiled(spec: Path, *, strict: bool, layouts: Mapping[str, Layout] | None) -> Compilation:
+    try:
+        found = compile_fully(spec, strict=strict, layouts=layouts)
+    except (LoaderError, WeightsError) as error:
+        raise Failure(f"{spec}: no loader: {error}; specc convert can do more") from error
+    if layouts is not None and found.model.layout is None:
+        complain(f"{spec} has no source.layout: its file has no loader")
+    return found
 
 
 def plan_for(artifacts: Sequence[Artifact], target: Folder | File, *, orphans: bool) -> Plan:

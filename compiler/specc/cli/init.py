@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 from specc.cli.failure import Code, Failure
@@ -13,6 +11,7 @@ from specc.diagnostics import Diagnostic, SpecError
 from specc.pipeline import compile_spec
 from specc.project import ProjectError, find_project
 from specc.spec import style as style_line
+from specc.spec.quoting import quoted
 from specc.spec.tree import Mapping, Mark, Scalar
 
 STYLE = "decoder, pre-norm, rms norm, rotary, swiglu, tied weights"
@@ -42,9 +41,6 @@ feed_forward: {{{activation}d_ff: 4 * d_model}}
 ledger:
   block.norm_placement: {{status: unstated, because: "a first guess: look for it in the paper"}}
 """
-
-_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:, | |-)[A-Za-z0-9_]+)*")
-_RESERVED = frozenset({"true", "false", "null"})
 
 
 def init(name: str, style: str) -> Code:
@@ -79,8 +75,8 @@ def _spec_text(name: str, style: str) -> str:
         sizes = ["vocab_size: 32000", *sizes, "max_seq_len: 2048"]
     speaks_of_activation = said.mapping("feed_forward").word("activation") is not None
     return TEXT.format(
-        name=_quoted(name),
-        style=_quoted(style),
+        name=quoted(name),
+        style=quoted(style),
         completed="".join(f"{line}  # the style words leave it open\n" for line in completed),
         sizes="\n".join(sizes),
         activation="" if speaks_of_activation else "activation: gelu_erf, ",
@@ -100,12 +96,6 @@ def _plainly(diagnostic: Diagnostic) -> str:
     """Without place or line: the text is ours, and nobody has seen it."""
     hint = f" ({diagnostic.hint})" if diagnostic.hint else ""
     return f"{diagnostic.message}{hint}"
-
-
-def _quoted(text: str) -> str:
-    """A text as YAML: bare when that cannot be misread."""
-    is_bare = _BARE.fullmatch(text) and text.lower() not in _RESERVED
-    return text if is_bare else json.dumps(text, ensure_ascii=False)
 
 
 def _folder() -> Path:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from specc.cli.failure import Failure
-from specc.project import ProjectError, find_project
+from specc.project import Project, ProjectError, find_project
 
 SUFFIXES = (".yaml", ".yml")
 
@@ -38,13 +38,14 @@ Target = Folder | File | Stdout
 @dataclass(frozen=True)
 class Selection:
     """The specs, where they go, whether they are all that the target should hold, and whether
-    their project wants test files.
+    their project wants test files and loaders.
     """
 
     specs: tuple[Path, ...]
     target: Target
     is_whole: bool
     wants_tests: bool = False
+    wants_loader: bool = False
 
 
 def select(arguments: Sequence[Path], output: str | None) -> Selection:
@@ -52,13 +53,19 @@ def select(arguments: Sequence[Path], output: str | None) -> Selection:
     try:
         specs = find_specs(arguments) if arguments else _project_specs()
         target = _target(output) if output is not None else _default_target(specs)
-        wants_tests = output is None and _project_wants_tests(specs)
+        projects = _projects(specs) if output is None else []
     except ProjectError as error:
         raise Failure(str(error)) from error
     if len(specs) > 1 and not isinstance(target, Folder):
         where = "-" if isinstance(target, Stdout) else str(target.path)
         raise Failure(f"-o {where} takes one spec, and there are {len(specs)}")
-    return Selection(specs, target, not arguments, wants_tests)
+    return Selection(
+        specs,
+        target,
+        not arguments,
+        any(project.tests for project in projects),
+        any(project.loader for project in projects),
+    )
 
 
 def find_specs(arguments: Sequence[Path]) -> tuple[Path, ...]:
@@ -116,10 +123,10 @@ def _default_target(specs: Sequence[Path]) -> Target:
     return Folder(near(project.output) if project else Path())
 
 
-def _project_wants_tests(specs: Sequence[Path]) -> bool:
-    """Whether [tool.specc] says `tests = true`."""
-    projects = {find_project(spec.parent) for spec in specs}
-    return any(project is not None and project.tests for project in projects)
+def _projects(specs: Sequence[Path]) -> list[Project]:
+    """The projects that the specs belong to."""
+    found = {find_project(spec.parent) for spec in specs}
+    return [project for project in found if project is not None]
 
 
 def near(path: Path) -> Path:

@@ -23,6 +23,19 @@ class Format(str, Enum):
     JSON = "json"
 
 
+class Library(str, Enum):
+    """What a model may be compared with."""
+
+    HF = "hf"
+
+
+class Target(str, Enum):
+    """What weights are converted for."""
+
+    OURS = "specc"
+    HF = "hf"
+
+
 def show_json(data: Sequence[Mapping[str, object]]) -> None:
     """One object, or a list when there are several."""
     say(json.dumps(data[0] if len(data) == 1 else data, indent=2))

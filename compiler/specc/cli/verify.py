@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from specc.cli.failure import Code, Failure
@@ -10,6 +11,7 @@ from specc.cli.sources import find_specs
 from specc.cli.table import Format, show
 
 NEEDS_TORCH = "specc verify needs torch: pip install 'torch-specc[verify]'"
+NEEDS_LIBRARY = "--against hf needs transformers: pip install 'torch-specc[hf]'"
 
 
 def verify(arguments: Sequence[Path], file: Path | None, how: Format) -> Code:
@@ -36,6 +38,28 @@ def verify_mutants(arguments: Sequence[Path], file: Path | None, how: Format) ->
 
     reports = [run_mutants(spec) for spec in specs]
     show_mutants(reports, how)
+    return Code.FINE if all(report.passed for report in reports) else Code.DRIFT
+
+
+def verify_against(arguments: Sequence[Path], file: Path | None, how: Format) -> Code:
+    """Print how far each model lies from the library's; `Code.DRIFT` when one lies too far.
+
+    Raises as `verify` does.
+    """
+    specs = find_specs(arguments)
+    if file is not None:
+        raise Failure("--against compares a fresh build: it does not go with --file")
+    _need_torch()
+    if any(find_spec(name) is None for name in ("safetensors", "transformers")):
+        raise Failure(NEEDS_LIBRARY)
+    from specc.verify.against import NoDialectError
+    from specc.verify.against import verify_against as run
+
+    try:
+        reports = [run(spec) for spec in specs]
+    except NoDialectError as error:
+        raise Failure(str(error)) from error
+    show(reports, how)
     return Code.FINE if all(report.passed for report in reports) else Code.DRIFT
 
 

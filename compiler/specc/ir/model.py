@@ -60,6 +60,7 @@ class Model:
     title: str
     kind: Kind
     paper: Paper | None
+    layout: str | None  # how published weights are stored; no part of what the model computes
     stacks: tuple[Stack, ...]  # one, or the encoder and then the decoder
     heads: tuple[Head, ...]
     cache: bool

@@ -42,6 +42,7 @@ def _build(spec: schema.Spec, names: Names, settled: Settled) -> Model:
         title=title(spec),
         kind=Kind(spec.kind),
         paper=_paper(spec.paper),
+        layout=None if spec.source is None else spec.source.layout,
         stacks=stacks,
         heads=heads,
         cache="cache" in spec.features,

@@ -2,6 +2,7 @@
 the only ones.
 """
 
+from specc.render.loader import LoaderError
 from specc.render.model import render
 
-__all__ = ["render"]
+__all__ = ["LoaderError", "render"]

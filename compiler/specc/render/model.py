@@ -29,6 +29,7 @@ from specc.render.heads import HeadText
 from specc.render.helpers import counts_from_start, helper_sections
 from specc.render.latent import LatentText, latent_section
 from specc.render.layers import Pattern, cache_section
+from specc.render.loader import loader_section
 from specc.render.methods import Forward, Method
 from specc.render.names import Names, Tables
 from specc.render.norms import NormTable
@@ -38,6 +39,7 @@ from specc.render.reset import reset_lines
 from specc.render.shells import shared_blocks
 from specc.render.stack import StackText
 from specc.render.views import ViewText, as_class, view_texts
+from specc.weights import Layout, operations
 
 Part = TypeVar("Part")
 Body = Attention | LatentAttention | FeedForward
@@ -312,8 +314,11 @@ def _summary(model: Model) -> str:
     return SUMMARIES[model.kind].format(names)
 
 
-def render(model: Model) -> str:
-    """The text of the file below its first line; formatting is left to the rewrite room."""
+def render(model: Model, layout: Layout | None = None) -> str:
+    """The text of the file below its first line; formatting is left to the rewrite room.
+
+    A layout asks for a function that loads what is stored so. Raises LoaderError, WeightsError.
+    """
     plan = FilePlan(model)
     config = config_section(model, plan.cite)
     turns = turns_shape(model)
@@ -327,6 +332,7 @@ def render(model: Model) -> str:
         *plan.positions.sections(),
         *plan.class_sections(),
         *model_sections(plan),
+        *([loader_section(model, layout, operations(model, layout))] if layout else []),
     ]
     text = "\n\n\n".join(part.rstrip() for part in body)
     header = header_section(model, text, plan.cite)

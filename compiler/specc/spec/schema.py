@@ -255,7 +255,8 @@ class Paper(Node):
 class Source(Node):
     """Where trained weights are."""
 
-    huggingface: str
+    huggingface: str | None = None
+    layout: str | None = None  # how the tensors of its files are named and stored
 
 
 class LedgerEntry(Node):

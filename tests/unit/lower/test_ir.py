@@ -152,6 +152,7 @@ def test_a_whole_model_by_hand():
         title="Tiny!",
         kind=Kind.DECODER,
         paper=None,
+        layout=None,
         stacks=(
             Stack(
                 name="decoder",

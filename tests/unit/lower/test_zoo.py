@@ -83,7 +83,7 @@ def test_its_ledger_leaves_nothing_out(name):
 @pytest.mark.parametrize("name", COUNTS)
 def test_it_names_a_paper_and_weights(name):
     text = (SPECS / f"{name}.yaml").read_text(encoding="utf-8")
-    assert re.search(r"^source: {huggingface: [\w.-]+/[\w.-]+}$", text, re.MULTILINE)
+    assert re.search(r"^source: {huggingface: [\w.-]+/[\w.-]+, layout: \w+}$", text, re.MULTILINE)
     assert re.search(r"^  (arxiv|url): ", text, re.MULTILINE)
     assert re.search(r"^  claims: {parameters: ", text, re.MULTILINE)
 

@@ -96,6 +96,17 @@ DOCS: dict[str, Doc] = {
     "source.huggingface": Doc(
         "The repository of the weights on the Hugging Face hub.",
     ),
+    "source.layout": Doc(
+        (
+            "How the tensors of those weights are named and stored: one of the layouts that "
+            "specc knows, such as qkv in one matrix, head by head. It says nothing about the "
+            "model: the file computes the same whatever the layout."
+        ),
+        mistakes=(
+            "Taking one family's order of fused rows for another's: shapes agree, numbers do not.",
+        ),
+        check="parity with the library that the weights come from; every pair of tensors swapped",
+    ),
     "style": Doc(
         (
             "One line of words, as a reader of the paper would say them aloud, separated by "
