@@ -27,6 +27,7 @@ from specc.render.engine import lines, section
 from specc.render.header import config_section, header_section
 from specc.render.heads import HeadText
 from specc.render.helpers import counts_from_start, helper_sections
+from specc.render.imports import imports_section
 from specc.render.latent import LatentText, latent_section
 from specc.render.layers import Pattern, cache_section
 from specc.render.loader import loader_section
@@ -336,4 +337,4 @@ def render(model: Model, layout: Layout | None = None) -> str:
     ]
     text = "\n\n\n".join(part.rstrip() for part in body)
     header = header_section(model, text, plan.cite)
-    return "\n\n".join([header, section("imports"), text]) + "\n"
+    return "\n\n".join([header, imports_section(text), text]) + "\n"
