@@ -1,25 +1,48 @@
-"""Every published model against transformers: `python -m tests.prove.parity`."""
+"""Every importable model against transformers: `python -m tests.prove.parity`."""
 
 from __future__ import annotations
 
+import json
 import sys
 
 import transformers
 
-from specc.importers.hf_configs import dialect_of
+from specc.importers import import_config
+from specc.importers.hf_configs import Dialect, dialect_of
 from specc.pipeline import read_model
 from specc.verify.against import verify_against
 from specc.verify.against.comparisons import LIMIT
 from specc.verify.report import CheckResult, Report, Status
+from tests.importers.variants import VARIANTS
 from tests.prove.tables import PUBLISHED, for_each, say, spec_file, table, write
 
 JUDGED = ("logits", "layers", "padded", "cached", "float64")
+_SMALL = {
+    "vocab_size": 96,
+    "hidden_size": 64,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 80,
+    "max_position_embeddings": 128,
+}
+_ROPES = (
+    {"rope_type": "linear", "factor": 4.0},
+    {"rope_type": "dynamic", "factor": 4.0},
+    {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32},
+)
+MORE = [
+    *VARIANTS,
+    ("bert", {**_SMALL, "architectures": ["BertModel"]}),
+    *(("llama", {**_SMALL, "rope_parameters": {"rope_theta": 1e4, **each}}) for each in _ROPES),
+]
+SIZES = {*_SMALL, "n_embd", "n_layer", "n_head", "n_positions", "num_key_value_heads", "d_model"}
 
 
 def main() -> int:
     """Run them all; 1 when one lies too far."""
     names = [name for name in PUBLISHED if read_model(spec_file(name)).layout is not None]
     reports = for_each(_one, names)
+    variants = for_each(_variant, MORE)
     write(
         "parity.md",
         "# Parity with transformers",
@@ -32,6 +55,15 @@ def main() -> int:
             ("spec", "class", "oracle", *(f"{n}" for n in JUDGED)),
             [(name, *_class(name), *_errors(report)) for name, report in _both(names, reports)],
         ),
+        "## Variants",
+        "Small configs, imported: what each asks for beyond its sizes.",
+        table(
+            ("config", "class", *JUDGED, "canary"),
+            [
+                (_shown_config(*given), _last(report), *_errors(report), _swaps(report))
+                for given, report in zip(MORE, variants, strict=True)
+            ],
+        ),
         "## There and back, and the canary",
         "Every tensor has the same bytes after both conversions. The canary swaps every two"
         " published tensors of one shape, one pair at a time: parity must notice.",
@@ -43,6 +75,7 @@ def main() -> int:
             ],
         ),
     )
+    reports += variants
     bad = [(r.spec, check) for r in reports for check in r.failures]
     for spec, check in bad:
         say(f"{spec}: {check.name}: {check.evidence}")
@@ -53,6 +86,36 @@ def main() -> int:
 
 def _one(name: str) -> Report:
     return verify_against(spec_file(name))
+
+
+def _variant(given: tuple[str, dict[str, object]]) -> Report:
+    return verify_against(text=imported(*given))
+
+
+def imported(model_type: str, values: dict[str, object]) -> str:
+    """The spec of a config."""
+    data = json.dumps({"model_type": model_type, **values}).encode()
+    return import_config(data, "config.json", "imported").text
+
+
+def dialects() -> set[Dialect]:
+    """Those that the proof reaches."""
+    models = [read_model(spec_file(name)) for name in PUBLISHED]
+    models += [read_model(text=imported(*given)) for given in MORE]
+    return {dialect_of(model) for model in models if model.layout is not None}
+
+
+def _shown_config(model_type: str, values: dict[str, object]) -> str:
+    asked = {name: value for name, value in values.items() if name not in SIZES}
+    return f"{model_type}: {', '.join(f'{n} {v}' for n, v in asked.items()) or 'plain'}"
+
+
+def _last(report: Report) -> str:
+    return report.spec.split()[-1]
+
+
+def _swaps(report: Report) -> str:
+    return _evidence(report, "canary").partition(" swaps")[0]
 
 
 def _both(names: list[str], reports: list[Report]) -> list[tuple[str, Report]]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from specc.importers.hf_configs import NoDialectError, dialect_of
+from specc.importers.hf_configs import DIALECTS, NoDialectError, dialect_of
 from specc.importers.layouts import LAYOUTS
 from specc.ir.positions import RotaryLayout
 from specc.verify import quiet_torch
@@ -15,6 +15,7 @@ from specc.verify.against.pair import Pair
 from specc.verify.loading import loaded
 from specc.verify.report import Status
 from specc.weights import Arrangement
+from tests.prove.parity import dialects
 from tests.unit.verify.files import SPECS, compiled
 
 FEW = ("gpt2", "bert_base", "falcon_40b", "pythia_160m", "gemma_2_2b", "gpt_oss_20b")
@@ -70,6 +71,10 @@ def test_swaps_that_cannot_matter_are_declared():
     assert (found.missed, found.wrongly) == ((), ())
     assert list(found.declared.values()) == [1]  # the key biases of its two layers
     assert found.pairs > 300
+
+
+def test_every_dialect_is_proved():
+    assert dialects() == set(DIALECTS)
 
 
 def test_a_model_that_no_library_has():

@@ -8,7 +8,10 @@ from specc.importers.hf_configs.rope import rope
 from specc.ir.attention import NormOver, SeparateProjections
 from specc.ir.block import EmbeddingScale
 from specc.ir.layers import NormWeight
+from specc.ir.positions import DynamicScaling, LongRopeScaling
 from specc.ir.sizes import Constant
+
+MANY = 64  # positions, where the model does not say
 
 
 def sizes_of(f: Facts) -> dict[str, object]:
@@ -22,10 +25,18 @@ def sizes_of(f: Facts) -> dict[str, object]:
         "head_dim": f.attention.head_dim.value,
         "intermediate_size": f.d_ff,
         "hidden_act": f.activation,
-        "max_position_embeddings": f.rotary.size.value,
-        "rope_parameters": rope(f.rotary),
         "tie_word_embeddings": f.tied,
-    }
+    } | _turning(f)
+
+
+def _turning(f: Facts) -> dict[str, object]:
+    """How many positions there are, and how they turn; a model may have no turning layer."""
+    if all(rotary is None for rotary in f.rotaries):
+        return {"max_position_embeddings": MANY}
+    scaling = f.rotary.scaling
+    # The class has no other word for the length from which frequencies grow with the call.
+    size = scaling.original_max_seq_len if isinstance(scaling, DynamicScaling) else f.rotary.size
+    return {"max_position_embeddings": size.value, "rope_parameters": rope(f.rotary)}
 
 
 def rms(f: Facts) -> dict[str, object]:
@@ -73,9 +84,14 @@ def _granite(f: Facts) -> dict[str, object]:
         "mlp_bias": f.dense.up.bias,
         "embedding_multiplier": scaled(f.input.scale),
         "residual_multiplier": 1.0 if f.multiplier is None else f.multiplier,
-        "attention_multiplier": f.scale_factor or f.attention.head_dim.value**-0.5,
+        "attention_multiplier": _multiplier(f),
         "logits_scaling": 1.0 if out is None else 1 / out.value,
     }
+
+
+def _multiplier(f: Facts) -> float:
+    factor = f.scale_factor
+    return f.attention.head_dim.value**-0.5 if factor is None else factor
 
 
 def _smollm3(f: Facts) -> dict[str, object]:
@@ -112,15 +128,15 @@ def _olmo(f: Facts) -> dict[str, object]:
 
 
 def _gemma2(f: Facts) -> dict[str, object]:
-    softcap, final = f.attention.softcap, f.head.softcap
-    return _scoring(f) | {
-        "attn_logit_softcapping": None if softcap is None else softcap.value,
-        "final_logit_softcapping": None if final is None else final.value,
-    }
+    softcap = f.attention.softcap
+    cap = None if softcap is None else softcap.value
+    return _capped(f) | {"attn_logit_softcapping": cap}
 
 
-def _scoring(f: Facts) -> dict[str, object]:
+def _capped(f: Facts) -> dict[str, object]:
+    final = f.head.softcap
     return rms(f) | {
+        "final_logit_softcapping": None if final is None else final.value,
         "hidden_activation": f.activation,
         "query_pre_attn_scalar": f.scale_width,
         "sliding_window": f.window,
@@ -135,7 +151,7 @@ def _two_ropes(f: Facts) -> dict[str, object]:
 
 
 def _gemma3(f: Facts) -> dict[str, object]:
-    return _scoring(f) | {"rope_parameters": _two_ropes(f)}
+    return _capped(f) | {"rope_parameters": _two_ropes(f)}
 
 
 def _olmo3(f: Facts) -> dict[str, object]:
@@ -160,7 +176,8 @@ def _command(f: Facts) -> dict[str, object]:
 
 
 def _cohere2(f: Facts) -> dict[str, object]:
-    return _cohere(f) | {"sliding_window": f.window, "layer_types": f.layer_types}
+    window = MANY if f.window is None else f.window  # the class wants one, used or not
+    return _cohere(f) | {"sliding_window": window, "layer_types": f.layer_types}
 
 
 def _glm4(f: Facts) -> dict[str, object]:
@@ -168,7 +185,10 @@ def _glm4(f: Facts) -> dict[str, object]:
 
 
 def _phi3(f: Facts) -> dict[str, object]:
-    return _windowed(f) | {"original_max_position_embeddings": f.rotary.size.value}
+    part = f.rotary
+    long = part.scaling if isinstance(part.scaling, LongRopeScaling) else None
+    original = part.size if long is None else long.original_max_seq_len
+    return _windowed(f) | {"original_max_position_embeddings": original.value}
 
 
 def _phi(f: Facts) -> dict[str, object]:
@@ -268,7 +288,12 @@ DIALECTS = (
     ),
     Dialect("olmo2", "olmo2", "Olmo2ForCausalLM", _llama, sizes=divisible),
     Dialect(
-        "cohere", "cohere2", "Cohere2ForCausalLM", _cohere2, lambda f: f.window is not None, square
+        "cohere",
+        "cohere2",
+        "Cohere2ForCausalLM",
+        _cohere2,
+        lambda f: f.window is not None or None in f.rotaries,
+        square,
     ),
     Dialect("cohere", "cohere", "CohereForCausalLM", _command, sizes=square),
     Dialect("glm4", "glm4", "Glm4ForCausalLM", _glm4, sizes=divisible),

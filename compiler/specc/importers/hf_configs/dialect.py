@@ -29,6 +29,7 @@ class Dialect:
     because: str = ""
     padded: Callable[[Facts], Mapping[str, float]] = lambda _: {}
     padded_because: str = ""
+    without: tuple[str, ...] = ()  # parts of the class that it is asked to leave out
 
     def config(self, facts: Facts) -> dict[str, object]:
         """A config.json of the model."""

@@ -8,7 +8,7 @@ from specc.importers.hf_configs.facts import ACTIVATIONS, Facts
 from specc.importers.hf_configs.rope import rope
 from specc.ir.feed_forward import Mlp
 from specc.ir.heads import ClassifierHead, FeaturesHead, MaskedLanguageModelHead
-from specc.ir.layers import Activation
+from specc.ir.layers import Activation, NormWeight
 
 NEW_GELU = {ACTIVATIONS[Activation.GELU_TANH]: "gelu_new"}
 
@@ -67,7 +67,9 @@ def _opt(f: Facts) -> dict[str, object]:
         "activation_function": f.activation,
         "max_position_embeddings": f.table.size.value,
         "word_embed_proj_dim": f.input.embedding.width.value,
-        "do_layer_norm_before": f.blocks[0].sublayers[0].pre is not None,
+        "do_layer_norm_before": f.has_pre_norm,
+        "layer_norm_elementwise_affine": f.norm_weight is not NormWeight.NONE,
+        "_remove_final_layer_norm": f.has_pre_norm and f.stack.final_norm is None,
         "enable_bias": biases(f)[0],
         "tie_word_embeddings": f.tied,
     }
@@ -80,12 +82,13 @@ def _bloom(f: Facts) -> dict[str, object]:
         "n_layer": f.n_layers,
         "n_head": f.attention.n_heads.value,
         "layer_norm_epsilon": f.eps,
-        "apply_residual_connection_post_layernorm": False,
+        "apply_residual_connection_post_layernorm": f.adds_to_normed,
         "tie_word_embeddings": f.tied,
     }
 
 
 def _mpt(f: Facts) -> dict[str, object]:
+    clip = f.attention.clip
     return {
         "vocab_size": f.vocab_size,
         "d_model": f.d_model,
@@ -95,13 +98,18 @@ def _mpt(f: Facts) -> dict[str, object]:
         "max_seq_len": 64,
         "layer_norm_epsilon": f.eps,
         "no_bias": True,
-        "attn_config": {"alibi": True},
+        "attn_config": {
+            "alibi": True,
+            "clip_qkv": None if clip is None else clip.value,
+            "softmax_scale": f.scale_factor,
+        },
         "tie_word_embeddings": f.tied,
     }
 
 
 def _falcon(f: Facts) -> dict[str, object]:
     one_each = f.is_parallel and not f.shares_norm
+    groups, heads = f.attention.n_kv_heads.value, f.attention.n_heads.value
     found = _usual(f) | {
         "ffn_hidden_size": f.d_ff,
         "activation": f.activation,
@@ -109,9 +117,10 @@ def _falcon(f: Facts) -> dict[str, object]:
         "bias": biases(f)[0],
         "alibi": f.has_alibi,
         "parallel_attn": f.is_parallel,
-        "new_decoder_architecture": one_each,
-        "multi_query": f.attention.n_kv_heads.value == 1,
-        "num_kv_heads": f.attention.n_kv_heads.value,
+        "new_decoder_architecture": one_each or groups not in (1, heads),
+        "num_ln_in_parallel_attn": 2 if one_each else 1,
+        "multi_query": groups == 1,
+        "num_kv_heads": groups,
         "tie_word_embeddings": f.tied,
     }
     if f.has_alibi:
@@ -184,7 +193,15 @@ DIALECTS = (
         lambda f: _heads(f) == (MaskedLanguageModelHead, ClassifierHead),
         _two_classes,
     ),
-    Dialect("bert", "bert", "BertModel", _bert, lambda f: _heads(f) == (FeaturesHead,), square),
+    Dialect(
+        "bert",
+        "bert",
+        "BertModel",
+        _bert,
+        lambda f: _heads(f) == (FeaturesHead,),
+        square,
+        without=("add_pooling_layer",),
+    ),
     Dialect(
         "bert",
         "bert",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import lcm, sqrt
 
-from specc.importers.hf_configs.dense import biases, rms, scaled
+from specc.importers.hf_configs.dense import MANY, biases, rms, scaled
 from specc.importers.hf_configs.dialect import Dialect, Sizes, divisible
 from specc.importers.hf_configs.facts import Facts
 from specc.importers.hf_configs.rope import mscale_all_dim, rope
@@ -44,6 +44,8 @@ def _qwen_moe(f: Facts) -> dict[str, object]:
             "num_experts": f.experts.router.n_experts.value,
             "mlp_only_layers": _dense_layers(f),
             "decoder_sparse_step": 1,
+            "use_sliding_window": f.window is not None,
+            "sliding_window": f.window,
         }
     )
 
@@ -55,23 +57,28 @@ def _qwen3_moe(f: Facts) -> dict[str, object]:
 def _qwen2_moe(f: Facts) -> dict[str, object]:
     shared = f.experts.shared
     width = 0 if shared is None else shared.body.d_ff.value
-    return _qwen_moe(f) | {"shared_expert_intermediate_size": width}
+    return _qwen_moe(f) | {
+        "shared_expert_intermediate_size": width,
+        "qkv_bias": biases(f)[0],
+        "layer_types": f.layer_types,
+    }
 
 
 def _gpt_oss(f: Facts) -> dict[str, object]:
     clamp = f.experts.experts.clamp
+    window = MANY if f.window is None else f.window  # the class wants one, used or not
     return rms(f) | {
         "num_local_experts": f.experts.router.n_experts.value,
         "num_experts_per_tok": f.experts.router.top_k.value,
         "attention_bias": biases(f)[0],
-        "sliding_window": f.window,
+        "sliding_window": window,
         "layer_types": f.layer_types,
         "swiglu_limit": None if clamp is None else clamp.limit.value,
     }
 
 
 def _llama4(f: Facts) -> dict[str, object]:
-    reach = next(a.reach for a in f.attentions if isinstance(a.reach, Chunk))
+    chunks = [a.reach.size.value for a in f.attentions if isinstance(a.reach, Chunk)]
     experts = f.experts.experts.d_ff.value
     dense = _dense_layers(f)
     found = rms(f) | {
@@ -81,7 +88,7 @@ def _llama4(f: Facts) -> dict[str, object]:
         "num_experts_per_tok": f.experts.router.top_k.value,
         "moe_layers": [i for i in range(f.n_layers) if i not in dense],
         "no_rope_layers": [int(rotary is not None) for rotary in f.rotaries],
-        "attention_chunk_size": reach.size.value,
+        "attention_chunk_size": chunks[0] if chunks else None,
         "use_qk_norm": f.qk_norm is not None,
         "attention_bias": biases(f)[0],
     }
@@ -149,6 +156,10 @@ def _deepseek(f: Facts) -> dict[str, object]:
             "topk_group": 1 if groups is None else groups.n_kept.value,
         }
     )
+
+
+def _halves(f: Facts) -> dict[str, object]:
+    return _deepseek(f) | {"rope_interleave": False}
 
 
 def _deepseek_v2(f: Facts) -> dict[str, object]:
@@ -220,5 +231,6 @@ DIALECTS = (
         lambda f: f.experts.router.selection_bias is not None,
         _latent_sizes,
     ),
+    Dialect("deepseek_half", "deepseek_v3", "DeepseekV3ForCausalLM", _halves, sizes=_latent_sizes),
     Dialect("deepseek", "deepseek_v2", "DeepseekV2ForCausalLM", _deepseek_v2, sizes=_latent_sizes),
 )

@@ -6,8 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from specc.ir.attention import Attention, Factor, InverseSqrt, LatentAttention, QkNorm, Window
-from specc.ir.block import Block, Stack, TokenInput, Wiring
+from specc.ir.attention import (
+    Attention,
+    Factor,
+    InverseSqrt,
+    LatentAttention,
+    QkNorm,
+    Unscaled,
+    Window,
+)
+from specc.ir.block import Block, Residual, Stack, TokenInput, Wiring
+from specc.ir.exhaustive import assert_never
 from specc.ir.feed_forward import FeedForward, Glu, MixtureOfExperts, Mlp
 from specc.ir.heads import LanguageModelHead, Tied
 from specc.ir.layers import Activation, LayerNorm, Norm, NormWeight, RmsNorm
@@ -180,6 +189,15 @@ class Facts:
         return len(names) == 1
 
     @property
+    def adds_to_normed(self) -> bool:
+        """Whether sublayers add to what they read, not to the raw stream."""
+        return self.blocks[0].sublayers[0].residual is Residual.NORMED
+
+    @property
+    def has_pre_norm(self) -> bool:
+        return self.blocks[0].sublayers[0].pre is not None
+
+    @property
     def qk_norm(self) -> QkNorm | None:
         norm = self.attention.qk_norm
         return norm if isinstance(norm, QkNorm) else None
@@ -193,8 +211,16 @@ class Facts:
 
     @property
     def scale_factor(self) -> float | None:
-        scale = self.attention.scale
-        return scale.value.value if isinstance(scale, Factor) else None
+        """What scores are multiplied by, where it is no root of a head's width."""
+        match self.attention.scale:
+            case Factor(value):
+                return value.value
+            case Unscaled():
+                return 1.0
+            case InverseSqrt():
+                return None
+            case _:
+                assert_never(self.attention.scale)
 
     @property
     def head(self) -> LanguageModelHead:

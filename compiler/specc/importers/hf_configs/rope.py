@@ -18,10 +18,12 @@ from specc.ir.positions import (
 
 def rope(part: Rotary) -> dict[str, object]:
     """The mapping of one kind of layer."""
-    found: dict[str, object] = {"rope_theta": part.theta.value}
-    if part.is_partial or isinstance(part.scaling, ProportionalScaling):
-        found["partial_rotary_factor"] = fraction(part)
-    return found | _scaling(part)
+    share = fraction(part) if _is_partial(part) else 1.0
+    return {"rope_theta": part.theta.value, "partial_rotary_factor": share, **_scaling(part)}
+
+
+def _is_partial(part: Rotary) -> bool:
+    return part.is_partial or isinstance(part.scaling, ProportionalScaling)
 
 
 def fraction(part: Rotary) -> float:

@@ -26,12 +26,12 @@ from specc.weights import WeightsError
 __all__ = ["COMPARISONS", "NoDialectError", "verify_against"]
 
 
-def verify_against(path: str | Path) -> Report:
+def verify_against(path: str | Path | None = None, *, text: str | None = None) -> Report:
     """Compare the file that a spec compiles to with transformers' class of its layout.
 
     Raises SpecError, OSError, and NoDialectError where no class computes the model.
     """
-    compilation = compile_fully(path)
+    compilation = compile_fully(path, text=text)
     model = compilation.model
     dialect = dialect_of(model)
     layout = LAYOUTS[dialect.layout]
@@ -41,7 +41,7 @@ def verify_against(path: str | Path) -> Report:
         loaded(compilation.artifact.text, model.name) as file,
     ):
         pair = Pair(model, file, dialect, layout)
-        shown = f"{path} against transformers' {dialect.architecture}"
+        shown = f"{compilation.source.name} against transformers' {dialect.architecture}"
         return Report(shown, tuple(_run(each, pair) for each in COMPARISONS))
 
 

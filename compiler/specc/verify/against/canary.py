@@ -21,7 +21,7 @@ from specc.verify.metrics import worst_error
 from specc.weights import Move, operations
 
 LIMIT = 1e-5
-ROWS = 12  # enough for every expert to be chosen
+ROWS = (12, 96, 384)  # as many as it takes for every expert to be chosen
 
 Swap = tuple[str, str]
 
@@ -43,25 +43,43 @@ class Canary:
 def canary(pair: Pair) -> Canary:
     """Try them all."""
     live = pair.ours(torch.float32)
-    question = pair.question(rows=ROWS)
     moves = [op for op in operations(pair.small, pair.layout) if isinstance(op, Move)]
     tensors = {named.name: pair.sent.tensors[named.name] for move in moves for named in move.theirs}
-    names = [head.output_name for head in pair.model.heads]
-    right = dict(zip(names, pair.theirs(torch.float32).outputs(question), strict=False))
     silent = silent_swaps(pair.small, moves)
-    missed, wrongly, count = [], [], 0
-    declared: Counter[str] = Counter()
-    for one, other in _swaps(tensors):
-        reason = silent.get(frozenset((one, other)))
-        with Swapped(live, moves, tensors, one, other):
-            noticed = _notices(pair.answer(live, question), right)
-        if reason is not None:
-            declared[reason] += 1
-            wrongly += [(one, other)] if noticed else []
-            continue
-        count += 1
-        missed += [] if noticed else [(one, other)]
-    return Canary(count, tuple(missed), dict(declared), tuple(wrongly))
+    every = list(_swaps(tensors))
+    quiet = [swap for swap in every if frozenset(swap) in silent]
+    loud = [swap for swap in every if frozenset(swap) not in silent]
+    bench = Bench(pair, live, moves, tensors)
+    missed = loud
+    for rows in ROWS:
+        missed = bench.unnoticed(missed, rows) if missed else []
+    still = bench.unnoticed(quiet, ROWS[0])
+    reasons = Counter(silent[frozenset(swap)] for swap in quiet)
+    wrongly = tuple(swap for swap in quiet if swap not in still)
+    return Canary(len(loud), tuple(missed), dict(reasons), wrongly)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A live model of ours that tensors are swapped in, and the library's answer."""
+
+    pair: Pair
+    live: nn.Module
+    moves: list[Move]
+    tensors: dict[str, Tensor]
+
+    def unnoticed(self, swaps: list[Swap], rows: int) -> list[Swap]:
+        """Those that make no difference to that many rows of tokens."""
+        question = self.pair.question(rows=rows)
+        names = [head.output_name for head in self.pair.model.heads]
+        theirs = self.pair.theirs(torch.float32).outputs(question)
+        right = dict(zip(names, theirs, strict=False))
+        found = []
+        for swap in swaps:
+            with Swapped(self.live, self.moves, self.tensors, *swap):
+                if not _notices(self.pair.answer(self.live, question), right):
+                    found.append(swap)
+        return found
 
 
 def _notices(wrong: Outputs, right: Outputs) -> bool:

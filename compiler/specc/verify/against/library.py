@@ -108,7 +108,9 @@ def build(
     written = dialect.config(Facts(model))
     names = {name: value for name, value in written.items() if name != "architectures"}
     config = transformers.AutoConfig.for_model(**names)
-    more = {"experts_implementation": "eager"} if "num_experts_per_tok" in names else {}
+    more: dict[str, object] = dict.fromkeys(dialect.without, False)
+    if "num_experts_per_tok" in names:
+        more["experts_implementation"] = "eager"
     module, report = getattr(transformers, dialect.architecture).from_pretrained(
         None,
         config=config,
