@@ -191,8 +191,8 @@ BROKEN = (
     Broken(
         "input_errors",
         "llama_3_2_1b",
-        "if mask.dtype != torch.bool:",
-        "if mask.dtype == torch.float32:",
+        "mask.dtype == torch.bool",
+        "mask.dtype != torch.float32",
         "token_mask of integers",
     ),
     Broken(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from specc.ir.attention import Attention
+from specc.ir.attention import Attention, LatentAttention
 from specc.ir.feed_forward import Glu, Mlp
 from specc.ir.layers import DropoutSite
 from specc.ir.model import Model
@@ -144,7 +144,7 @@ def _neighbour(model: Model, place: DropoutPlace) -> tuple[str, bool] | None:
     """The linear map beside a dropout, and whether the dropout reads the map's output."""
     bodies = {path: s.body for stack in model.stacks for path, s in sublayers(model, stack.name)}
     match place.site, bodies.get(place.path):
-        case DropoutSite.ATTENTION_OUT, Attention(output=linear):
+        case DropoutSite.ATTENTION_OUT, Attention(output=linear) | LatentAttention(output=linear):
             return f"{place.path}.{linear.name}", True
         case DropoutSite.FF_OUT, Mlp(down=linear) | Glu(down=linear):
             return f"{place.path}.{linear.name}", True

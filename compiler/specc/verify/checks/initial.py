@@ -84,6 +84,9 @@ def _fault_of(
 ) -> _Fault | None:
     if not bool(values.isfinite().all()):
         return _Fault("starts with what is no number", inf)
+    first, second, *_ = values.view(DRAWS, -1)
+    if _is_random(parameter.init) and torch.equal(first, second):
+        return _Fault("keeps its values when reset: reset_parameters does not draw them", inf)
     match parameter.init:
         case Fill(value):
             return _constant_fault(values, value)

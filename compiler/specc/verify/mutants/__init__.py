@@ -171,7 +171,7 @@ def attempts(model: Model, text: str, only: Collection[str] | None = None) -> It
     for code in CODE_MUTANTS:
         if (only is None or code.name in only) and code.needs(model):
             changed = code.edit(text)
-            if changed is not None:
+            if changed is not None and changed != text:
                 yield Attempt(code.name, changed, None, code.harmless)
 
 

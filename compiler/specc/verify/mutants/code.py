@@ -6,10 +6,10 @@ not have gives no mutant.
 
 from __future__ import annotations
 
-from specc.ir.attention import Attention, SeparateProjections
+from specc.ir.attention import Attention, PositionTemperature, SeparateProjections
 from specc.ir.feed_forward import Router, Score
 from specc.ir.model import Kind, Model
-from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
+from specc.ir.positions import DynamicScaling, LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
 from specc.verify.mutants.code_attention import CODE_ATTENTION
 from specc.verify.mutants.code_mutant import CodeMutant, Needs, swap
@@ -42,6 +42,26 @@ def alone_in_padding(model: Model) -> str | None:
     if any(isinstance(part, Sinusoidal | LearnedPosition) for part in walk(model.stacks)):
         return None
     return "padding before all real tokens looks only at itself, wherever it stands"
+
+
+def only_differences(model: Model) -> str | None:
+    """Why a shift of all positions cannot matter: they only turn heads, and no table ends."""
+    parts = list(walk(model.stacks))
+    counted = Sinusoidal | LearnedPosition | PositionTemperature
+    turns = [part for part in parts if isinstance(part, Rotary)]
+    if any(isinstance(part, counted) for part in parts) or not turns:
+        return None
+    if all(isinstance(part.scaling, DynamicScaling) for part in turns):
+        return "rotary turns see only differences of positions, and these have no table that ends"
+    return None
+
+
+def one_key_head(model: Model) -> str | None:
+    """Why the order of repeated key heads cannot matter."""
+    parts = [part for part in walk(model.stacks) if isinstance(part, Attention)]
+    if all(part.n_kv_heads.value == 1 for part in parts if part.is_grouped):
+        return "there is one key/value head, and its copies are the same in any order"
+    return None
 
 
 def unread_padding(model: Model) -> str | None:
@@ -108,11 +128,13 @@ POSITIONS = (
         "positions off by one",
         "torch.arange(start, start + _length, device=_device)",
         "torch.arange(start + 1, start + 1 + _length, device=_device)",
+        only_differences,
     ),
     swap(
         "padded positions off by one",
         "_mask.cumsum(1)[:, start:] - 1",
         "_mask.cumsum(1)[:, start:]",
+        only_differences,
     ),
     swap("padding counted", "_mask.cumsum(1)", "torch.ones_like(_mask).cumsum(1)"),
     swap("new tokens counted only", "_mask.cumsum(1)[:, start:]", "_mask[:, start:].cumsum(1)"),
@@ -197,6 +219,7 @@ ATTENTION = (
         "F.scaled_dot_product_attention(q, k, v, attn_mask=_m, is_causal=_c, enable_gqa=True)",
         "F.scaled_dot_product_attention(q, k.repeat(1, q.size(1) // k.size(1), 1, 1),"
         " v.repeat(1, q.size(1) // v.size(1), 1, 1), attn_mask=_m, is_causal=_c)",
+        one_key_head,
     ),
     swap(
         "heads cut wrongly",
@@ -315,11 +338,11 @@ CACHES = (
 )
 
 CALLS = (
-    swap("width of a mask not checked", "mask.shape != (batch, length)", "False"),
-    swap("type of a mask not checked", "mask.dtype != torch.bool", "False"),
+    swap("width of a mask not checked", "mask.shape == (batch, length)", "True"),
+    swap("type of a mask not checked", "mask.dtype == torch.bool", "True"),
     swap("length not checked", "length > limit", "False"),
-    swap("room of the cache not checked", "end > cache.capacity", "False"),
-    swap("batch of the cache not checked", "batch != room", "False"),
+    swap("room of the cache not checked", "cache.capacity < end", "False"),
+    swap("batch of the cache not checked", "cache.batch != batch", "False"),
     swap("the last place pooled", "x[:, 0]", "x[:, -1]"),
     swap("norms not reset", "module.reset_parameters()", "pass"),
     swap("biases start at 1", "nn.init.zeros_(module.bias)", "nn.init.ones_(module.bias)"),

@@ -8,6 +8,7 @@ from specc.ir.positions import Alibi, LongRopeScaling, YarnScaling
 from specc.ir.walk import walk
 from specc.verify.mutants.code_mutant import CodeMutant, swap
 from specc.verify.mutants.patterns import replaced
+from specc.verify.mutants.stretching import same_factors
 
 WIDE_CAP = 40  # e^-40 is 4e-18
 
@@ -166,7 +167,10 @@ STRETCHING: tuple[CodeMutant, ...] = (
         "self.theta ** (-pair / half) * divisor",
     ),
     swap(
-        "longrope: always short", "(seen > self.original_max_seq_len).long()", "(seen * 0).long()"
+        "longrope: always short",
+        "(seen > self.original_max_seq_len).long()",
+        "(seen * 0).long()",
+        same_factors,
     ),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from specc.ir.model import Model
 from specc.ir.positions import (
     DynamicScaling,
     LinearScaling,
@@ -16,6 +17,7 @@ from specc.ir.positions import (
     YarnScaling,
 )
 from specc.ir.sizes import Constant
+from specc.ir.walk import walk
 from specc.verify.mutants.mutant import Mutant, each, flipped, scaled
 
 
@@ -60,6 +62,14 @@ def _other_factors(part: LongRopeScaling) -> LongRopeScaling:
     return replace(part, short_factors=part.long_factors, long_factors=part.short_factors)
 
 
+def same_factors(model: Model) -> str | None:
+    """Why it cannot matter which factors a longrope takes."""
+    parts = [part for part in walk(model.stacks) if isinstance(part, LongRopeScaling)]
+    if all(part.short_factors.values == part.long_factors.values for part in parts):
+        return "the factors for short and long texts are the same numbers"
+    return None
+
+
 SCALINGS: dict[str, tuple[Mutant, ...]] = {
     "LinearScaling": (scaled(LinearScaling, "factor", 2),),
     "Llama3Scaling": (
@@ -81,7 +91,7 @@ SCALINGS: dict[str, tuple[Mutant, ...]] = {
     ),
     "LongRopeScaling": (
         _ungained(LongRopeScaling),
-        each("short and long exchanged", LongRopeScaling, _other_factors),
+        each("short and long exchanged", LongRopeScaling, _other_factors, same_factors),
     ),
     "ProportionalScaling": (
         _other(ProportionalScaling, "a fraction in its place", lambda _: None),
