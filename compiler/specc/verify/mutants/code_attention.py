@@ -14,8 +14,8 @@ WIDE_CAP = 40  # e^-40 is 4e-18
 
 _CAP = "softcap * torch.tanh(scores / softcap)"
 _FAR = "query - key < window"
-_WIDTHS = "self.unfolded_widths"
-_UNFOLD = f"k, v = unfolded.split({_WIDTHS}, dim=-1)"
+_WIDTHS = "self.kv_widths"
+_UNFOLD = f"k, v = torch.split(unfolded, {_WIDTHS}, -1)"
 
 
 def _cap_late(text: str) -> str | None:
@@ -130,8 +130,8 @@ LATENT: tuple[CodeMutant, ...] = (
     swap("latent: the norm left out", "self.kv_norm(latent)", "latent"),
     swap(
         "latent: the norm of queries left out",
-        "self.q_up_proj(self.q_norm(_x))",
-        "self.q_up_proj(_x)",
+        "low = self.q_norm(_x)",
+        "low = _x",
     ),
     swap(
         "latent: the shared key not turned",
@@ -139,13 +139,15 @@ LATENT: tuple[CodeMutant, ...] = (
         "key.unsqueeze(1)",
     ),
     swap("latent: queries not turned", "rotate(q_turned, _cos, _sin)", "q_turned"),
-    swap("latent: the scale of N only", "head_width**-0.5", "self.query_widths[0] ** -0.5"),
-    swap("latent: values before keys", _UNFOLD, f"v, k = unfolded.split({_WIDTHS}[::-1], dim=-1)"),
+    swap("latent: the scale of N only", "head_width**-0.5", "self.q_widths[0] ** -0.5"),
+    swap(
+        "latent: values before keys", _UNFOLD, f"v, k = torch.split(unfolded, {_WIDTHS}[::-1], -1)"
+    ),
     swap("latent: all keys before all values", _UNFOLD, _all_keys_first()),
     swap(
         "latent: R before N",
-        "q, q_turned = q.split(self.query_widths, dim=-1)",
-        "q_turned, q = q.split(self.query_widths[::-1], dim=-1)",
+        "q, q_turned = torch.split(q, self.q_widths, -1)",
+        "q_turned, q = torch.split(q, self.q_widths[::-1], -1)",
     ),
 )
 
