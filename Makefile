@@ -32,7 +32,8 @@ demo: $(ready) ## set up, build a model from its spec, verify it, say where the 
 test: $(ready) ## set up and run the whole suite
 	$(bin)/python -m pytest $(PYTEST_FLAGS)
 
-prove: $(ready) ## the long proofs: all mutants, all flips, all lines, 2,000 random specs; tables in docs/proofs
+prove: $(ready) ## the long proofs: all checks, mutants, flips, lines, parity, 2,000 random specs; tables in docs/proofs
+	$(bin)/python -m tests.prove.checks
 	$(bin)/python -m tests.prove.mutants
 	$(bin)/python -m tests.prove.vendored
 	$(bin)/python -m tests.prove.shape_flips

@@ -212,8 +212,8 @@ BROKEN = (
     Broken(
         "compile",
         "llama_3_2_1b",
-        "if mask.dtype != torch.bool:",
-        "if mask.dtype != torch.bool or not mask.any():",
+        "mask.dtype == torch.bool",
+        "mask.dtype == torch.bool and mask.any()",
         "",
     ),
     Broken(

@@ -9,6 +9,27 @@ from specc.pipeline import Compilation, compile_fully
 
 SPECS = Path(__file__).resolve().parents[3] / "specs"
 
+# Every kind of structure once, for tests that cost seconds a spec; `make prove` runs them all.
+COVERING = (
+    "bert_base",
+    "bloom_560m",
+    "command_r7b",
+    "deepseek_v3",
+    "falcon_40b",
+    "gemma_2_2b",
+    "gpt2",
+    "gpt_oss_20b",
+    "llama_3_2_1b",
+    "llama_4_scout",
+    "minicpm3_4b",
+    "olmo_3_7b",
+    "opt_350m",
+    "set_attention_l2",
+    "text_classifier",
+    "tiny_transformer_lm",
+    "vaswani_base",
+)
+
 
 @cache
 def compiled(name: str) -> Compilation:

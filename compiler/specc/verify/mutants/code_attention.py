@@ -115,14 +115,14 @@ SCORES: tuple[CodeMutant, ...] = (
         "logits * torch.tanh(logits / _c)",
     ),
     swap(
-        "the feed-forward's residual multiplier left out",
-        "x + self.residual_multiplier * self.feed_forward(_x)",
-        "x + self.feed_forward(_x)",
+        "the residual multiplier left out",
+        "x + self.residual_multiplier * added",
+        "x + added",
     ),
     swap(
         "the residual multiplier on the stream too",
-        "x + self.residual_multiplier * self.feed_forward(_x)",
-        "self.residual_multiplier * (x + self.feed_forward(_x))",
+        "x + self.residual_multiplier * added",
+        "self.residual_multiplier * (x + added)",
     ),
 )
 
