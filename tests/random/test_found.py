@@ -62,6 +62,9 @@ NOW_FINE = {
 }
 
 NOW_REFUSED = {
+    "index ids puts padding at place -1, and the table has no row before place 0": ENCODER
+    + RELU
+    + "max_seq_len: 13\nposition: {kind: learned, index: ids}\nembedding: {pad_id: 1}\n",
     "kind features reads sets, which have no order, so no windows": FEATURES.replace(
         "n_heads: 4", "n_heads: 4, window: 3"
     ).replace(

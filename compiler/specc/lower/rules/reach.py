@@ -135,11 +135,16 @@ def index_diagnostics(spec: schema.Spec) -> Iterator[Diagnostic]:
             message = f"all layers of a stack count positions alike: {said}"
             yield Diagnostic((*prefix, "position", "index"), message)
     pad_id = spec.embedding.pad_id if spec.embedding is not None else None
-    by_ids = any(
-        isinstance(layer.position, schema.Learned) and layer.position.index == "ids"
+    offsets = [
+        layer.position.offset
         for stack in spec.stacks
         for layer in stack.types.values()
-    )
+        if isinstance(layer.position, schema.Learned) and layer.position.index == "ids"
+    ]
+    by_ids = bool(offsets)
+    if by_ids and min(offsets) < 1:
+        message = "index ids puts padding at place -1, and the table has no row before place 0"
+        yield Diagnostic(("position", "offset"), message, "give position.offset of at least 1")
     if by_ids and pad_id is None:
         message = "index ids counts what is not padding, and nothing says which id that is"
         yield Diagnostic(("position", "index"), message, "give embedding.pad_id")
