@@ -256,9 +256,12 @@ def language_model(
     draft.put("head.bias", bias or config.code(False, "the output matrix has no bias"))
 
 
-def dropouts(draft: Draft, **sites: Cited[float]) -> None:
-    """The probabilities at the sites that the config speaks of."""
-    for site, cited in sites.items():
+def dropouts(draft: Draft, residual: Cited[float] | None = None, **sites: Cited[float]) -> None:
+    """The probabilities at the sites that the config speaks of; `residual`: of what every sublayer
+    adds.
+    """
+    added = {} if residual is None else dict.fromkeys(("attention_out", "ff_out"), residual)
+    for site, cited in (sites | added).items():
         draft.put(f"dropout.{site}", cited)
 
 

@@ -36,8 +36,7 @@ def _bert(config: Config, draft: Draft) -> None:
         draft,
         embedding=hidden,
         attention=config.number("attention_probs_dropout_prob", 0.1),
-        attention_out=hidden,
-        ff_out=hidden,
+        residual=hidden,
     )
     parts.init(config, draft)
     _heads(config, draft, activation.value)

@@ -35,8 +35,7 @@ def _bloom(config: Config, draft: Draft) -> None:
     parts.dropouts(
         draft,
         attention=config.number("attention_dropout", 0.0),
-        attention_out=hidden,
-        ff_out=hidden,
+        residual=hidden,
     )
     parts.init(config, draft)
     never_read(

@@ -29,8 +29,7 @@ def _falcon(config: Config, draft: Draft) -> None:
     parts.dropouts(
         draft,
         attention=config.number("attention_dropout", 0.0),
-        attention_out=hidden,
-        ff_out=hidden,
+        residual=hidden,
     )
     parts.init(config, draft)
     lacks = "a residual from the normed stream is not read for these models"

@@ -36,8 +36,7 @@ def _gpt2(config: Config, draft: Draft) -> None:
         draft,
         embedding=config.number("embd_pdrop", 0.1),
         attention=config.number("attn_pdrop", 0.1),
-        attention_out=residual,
-        ff_out=residual,
+        residual=residual,
     )
     draft.put("init.kind", config.code("normal", "normal weights, zero biases"))
     draft.put("init.std", config.number("initializer_range", 0.02))

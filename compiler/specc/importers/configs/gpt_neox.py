@@ -33,8 +33,7 @@ def _gpt_neox(config: Config, draft: Draft) -> None:
         draft,
         embedding=hidden,
         attention=config.number("attention_dropout", 0.0),
-        attention_out=hidden,
-        ff_out=hidden,
+        residual=hidden,
     )
     parts.init(config, draft)
     config.expect("is_decoder", False, "only models by themselves are read")

@@ -33,8 +33,7 @@ def _gptj(config: Config, draft: Draft) -> None:
         draft,
         embedding=config.number("embd_pdrop", 0.0),
         attention=config.number("attn_pdrop", 0.0),
-        attention_out=residual,
-        ff_out=residual,
+        residual=residual,
     )
     parts.init(config, draft)
     config.expect("scale_attn_weights", True, "scores are always divided by the root of the width")

@@ -53,7 +53,7 @@ def _attention(inner: Config, draft: Draft) -> None:
     draft.put("attention.clip_qkv", inner.optional_number("clip_qkv"))
     draft.put("attention.scale", inner.optional_number("softmax_scale") or _scale(inner))
     rate = inner.number("attn_pdrop", 0.0)
-    parts.dropouts(draft, attention=rate, attention_out=rate, ff_out=rate)
+    parts.dropouts(draft, attention=rate, residual=rate)
     inner.expect("alibi", True, "these models are read with ALiBi only")
     inner.expect("attn_type", "multihead_attention", "one key head for all is not read here")
     inner.expect("prefix_lm", False, "attention to both sides of a prefix is not in the vocabulary")

@@ -32,8 +32,7 @@ def _opt(config: Config, draft: Draft) -> None:
     parts.dropouts(
         draft,
         attention=config.number("attention_dropout", 0.0),
-        attention_out=hidden,
-        ff_out=hidden,
+        residual=hidden,
     )
     parts.init(config, draft, "init_std")
     never_read(config, "activation_dropout", "output_projection")

@@ -31,8 +31,7 @@ def _phi(config: Config, draft: Draft) -> None:
         draft,
         embedding=config.number("embd_pdrop", 0.0),
         attention=config.number("attention_dropout", 0.0),
-        attention_out=residual,
-        ff_out=residual,
+        residual=residual,
     )
     parts.init(config, draft)
 
@@ -57,8 +56,7 @@ def _phi3(config: Config, draft: Draft) -> None:
     parts.dropouts(
         draft,
         attention=config.number("attention_dropout", 0.0),
-        attention_out=residual,
-        ff_out=residual,
+        residual=residual,
     )
     never_read(config, "embd_pdrop", "attention_bias")
     parts.init(config, draft)

@@ -27,8 +27,7 @@ def _starcoder2(config: Config, draft: Draft) -> None:
         draft,
         embedding=config.number("embedding_dropout", 0.0),
         attention=config.number("attention_dropout", 0.0),
-        attention_out=residual,
-        ff_out=residual,
+        residual=residual,
     )
     parts.init(config, draft, default=0.018042)
     config.expect("mlp_type", "default", "only two maps with an activation between are read")
