@@ -11,16 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specc.artifact import Artifact
 from specc.diagnostics import SpecError
 from specc.ir.model import Model
 from specc.lower import lower
 from specc.project import shown_path
-from specc.render import LoaderError, render
+from specc.render import render
 from specc.rewrite import tidy
 from specc.spec import LoadedSpec, load
-from specc.weights import Layout
+
+if TYPE_CHECKING:
+    from specc.weights import Layout
 
 MOST_BYTES = 1 << 22  # read no further: the loader refuses a spec long before
 
@@ -82,6 +85,8 @@ def compile_fully(
 def _layout(model: Model, layouts: Mapping[str, Layout]) -> Layout | None:
     """That of the spec, if it names one. Raises LoaderError."""
     if model.layout is not None and model.layout not in layouts:
+        from specc.render.loader import LoaderError
+
         raise LoaderError(f"no layout {model.layout!r}: there are {', '.join(sorted(layouts))}")
     return None if model.layout is None else layouts[model.layout]
 

@@ -17,7 +17,8 @@ from specc.ir.layers import NormWeight
 from specc.ir.positions import RotaryLayout
 from specc.ir.walk import resize
 from specc.pipeline import compile_fully, read_model
-from specc.render import LoaderError, render
+from specc.render import render
+from specc.render.loader import LoaderError
 from specc.verify.against.library import Question, build, quiet_library
 from specc.verify.loading import loaded
 from specc.verify.sizes import reduced_numbers, reduced_sizes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from specc.artifact import Artifact
 from specc.cli.failure import Failure
@@ -13,8 +14,9 @@ from specc.cli.sources import File, Folder
 from specc.diagnostics import SpecError
 from specc.emit import EmitError, Plan, plan
 from specc.pipeline import Compilation, compile_fully
-from specc.render import LoaderError
-from specc.weights import Layout, WeightsError
+
+if TYPE_CHECKING:
+    from specc.weights import Layout
 
 
 def compile_all(
@@ -26,7 +28,11 @@ def compile_all(
     bad: list[SpecError] = []
     for spec in specs:
         try:
-            compilations[spec] = _compiled(spec, strict=strict, layouts=layouts)
+            compilations[spec] = (
+                compile_fully(spec, strict=strict)
+                if layouts is None
+                else _with_loader(spec, layouts, strict=strict)
+            )
         except SpecError as error:  # noqa: PERF203  # the point of the loop
             bad.append(error)
     if bad and len(specs) == 1:
@@ -45,12 +51,15 @@ def _layouts() -> Mapping[str, Layout]:
     return LAYOUTS
 
 
-def _compiled(spec: Path, *, strict: bool, layouts: Mapping[str, Layout] | None) -> Compilation:
+def _with_loader(spec: Path, layouts: Mapping[str, Layout], *, strict: bool) -> Compilation:
+    from specc.render.loader import LoaderError
+    from specc.weights import WeightsError
+
     try:
         found = compile_fully(spec, strict=strict, layouts=layouts)
     except (LoaderError, WeightsError) as error:
         raise Failure(f"{spec}: no loader: {error}; specc convert can do more") from error
-    if layouts is not None and found.model.layout is None:
+    if found.model.layout is None:
         complain(f"{spec} has no source.layout: its file has no loader")
     return found
 

@@ -2,7 +2,6 @@
 the only ones.
 """
 
-from specc.render.loader import LoaderError
 from specc.render.model import render
 
-__all__ = ["LoaderError", "render"]
+__all__ = ["render"]

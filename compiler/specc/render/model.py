@@ -8,7 +8,7 @@ are, what each takes, which helpers they call) is worked out once and handed to 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from specc.ir.attention import Attention, AttentionSource, LatentAttention, QkL2Norm
 from specc.ir.block import Block, LayerType, Stack, Sublayer, TokenInput
@@ -30,7 +30,6 @@ from specc.render.helpers import counts_from_start, helper_sections
 from specc.render.imports import imports_section
 from specc.render.latent import LatentText, latent_section
 from specc.render.layers import Pattern, cache_section
-from specc.render.loader import loader_section
 from specc.render.methods import Forward, Method
 from specc.render.names import Names, Tables
 from specc.render.norms import NormTable
@@ -40,7 +39,9 @@ from specc.render.reset import reset_lines
 from specc.render.shells import shared_blocks
 from specc.render.stack import StackText
 from specc.render.views import ViewText, as_class, view_texts
-from specc.weights import Layout, operations
+
+if TYPE_CHECKING:
+    from specc.weights import Layout
 
 Part = TypeVar("Part")
 Body = Attention | LatentAttention | FeedForward
@@ -315,6 +316,14 @@ def _summary(model: Model) -> str:
     return SUMMARIES[model.kind].format(names)
 
 
+def _loader(model: Model, layout: Layout) -> str:
+    """The function that loads published weights; most files have none, so it is imported here."""
+    from specc.render.loader import loader_section
+    from specc.weights import operations
+
+    return loader_section(model, layout, operations(model, layout))
+
+
 def render(model: Model, layout: Layout | None = None) -> str:
     """The text of the file below its first line; formatting is left to the rewrite room.
 
@@ -333,7 +342,7 @@ def render(model: Model, layout: Layout | None = None) -> str:
         *plan.positions.sections(),
         *plan.class_sections(),
         *model_sections(plan),
-        *([loader_section(model, layout, operations(model, layout))] if layout else []),
+        *([_loader(model, layout)] if layout else []),
     ]
     text = "\n\n\n".join(part.rstrip() for part in body)
     header = header_section(model, text, plan.cite)
