@@ -40,6 +40,8 @@ def packages_after(action: str, folder) -> set[str]:
         ["explain", str(SPEC)],
         ["explain", "norm.eps"],
         ["schema"],
+        ["card", str(SPEC)],
+        ["card", str(SPEC), "--format", "json"],
         ["init", "some_model"],
         ["import", str(CONFIG), "-o", "spec.yaml"],
     ],

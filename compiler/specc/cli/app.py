@@ -9,7 +9,7 @@ import typer
 
 from specc.cli.failure import Code, Failure
 from specc.cli.out import say
-from specc.cli.table import Format, Library, Target
+from specc.cli.table import CardFormat, Format, Library, Target
 
 app = typer.Typer(
     help="Compile transformer specs (YAML) to standalone, verified PyTorch files.",
@@ -51,6 +51,8 @@ WithLoader = Annotated[
         " The project says it for itself with loader = true under [tool.specc].",
     ),
 ]
+
+MOST_TOKENS = 1 << 40  # of a text, or texts: what no machine holds
 
 
 def _show_version(wanted: bool) -> None:
@@ -232,6 +234,28 @@ def explain(
     from specc.cli.explain import explain as run
 
     _end(run(subject))
+
+
+@app.command()
+def card(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC", help="Of the model.")],
+    length: Annotated[
+        int | None,
+        typer.Option(
+            "--length",
+            min=1,
+            max=MOST_TOKENS,
+            help="Tokens of a text; else max_seq_len, but at most 2048.",
+            show_default=False,
+        ),
+    ] = None,
+    batch: Annotated[int, typer.Option("--batch", min=1, max=MOST_TOKENS, help="Texts.")] = 1,
+    how: Annotated[CardFormat, typer.Option("--format", help="How to print.")] = CardFormat.TABLE,
+) -> None:
+    """Tell what a model costs: parameters, FLOPs, cache, activations, weights. Needs no torch."""
+    from specc.cli.card import card as run
+
+    _end(run(spec, length, batch, how))
 
 
 @app.command()

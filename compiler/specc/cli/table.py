@@ -23,6 +23,14 @@ class Format(str, Enum):
     JSON = "json"
 
 
+class CardFormat(str, Enum):
+    """How to print a cost card."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
 class Library(str, Enum):
     """What a model may be compared with."""
 
