@@ -12,6 +12,7 @@ from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
 from specc.verify.mutants.code_attention import CODE_ATTENTION
+from specc.verify.mutants.code_decoding import DECODING
 from specc.verify.mutants.code_mutant import CodeMutant, Needs, swap
 
 
@@ -315,11 +316,11 @@ CACHES = (
 )
 
 CALLS = (
-    swap("width of a mask not checked", "mask.shape != (batch, length)", "False"),
-    swap("type of a mask not checked", "mask.dtype != torch.bool", "False"),
+    swap("width of a mask not checked", "mask.shape == (batch, length)", "True"),
+    swap("type of a mask not checked", "mask.dtype == torch.bool", "True"),
     swap("length not checked", "length > limit", "False"),
-    swap("room of the cache not checked", "end > cache.capacity", "False"),
-    swap("batch of the cache not checked", "batch != room", "False"),
+    swap("room of the cache not checked", "cache.capacity < end", "False"),
+    swap("batch of the cache not checked", "cache.batch != batch", "False"),
     swap("the last place pooled", "x[:, 0]", "x[:, -1]"),
     swap("norms not reset", "module.reset_parameters()", "pass"),
     swap("biases start at 1", "nn.init.zeros_(module.bias)", "nn.init.ones_(module.bias)"),
@@ -342,5 +343,6 @@ CODE_MUTANTS: tuple[CodeMutant, ...] = (
     *EXPERTS,
     *NORMS,
     *CACHES,
+    *DECODING,
     *CALLS,
 )
