@@ -38,6 +38,7 @@ prove: $(ready) ## the long proofs: all mutants, all flips, all lines, 2,000 ran
 	$(bin)/python -m tests.prove.shape_flips
 	$(bin)/python -m tests.prove.unrun_lines
 	$(bin)/python -m tests.prove.parity
+	$(bin)/python -m tests.prove.generation
 	$(bin)/python -m tests.prove.sentences
 	$(bin)/python -m tests.prove.random_specs
 
@@ -57,6 +58,7 @@ check: $(ready) ## would regen change anything?
 
 bench: $(ready) ## how long a build takes, how much experts compute and conversion holds, against budgets
 	$(bin)/python tests/benchmarks/build_time.py
+	$(bin)/python tests/benchmarks/build_all.py
 	$(bin)/python tests/benchmarks/experts.py
 	$(bin)/python tests/benchmarks/convert.py
 
