@@ -50,17 +50,16 @@ def main() -> int:
     models = {name: read_model(spec_file(name)) for name in PUBLISHED}
     names = [name for name, model in models.items() if model.generate]
     known = [n for n in names if models[n].layout is not None and _is_decoder(n)]
-    rows = for_each(_against_library, known) + for_each(_against_golden, names)
+    rows = for_each(against_library, known) + for_each(against_golden, names)
     write(
         "generation.md",
         "# Greedy decoding",
         f"Written by `make prove`; transformers {transformers.__version__}. Each model is built"
         f" small from its spec with random weights; {len(ROWS)} prompts of several lengths, padded"
-        f" on the left, are continued by {NEW} tokens with `generate`. In the first table the"
-        " oracle is `generate` of transformers, given the converted weights, both in float32; in"
-        " the second a loop over golden that runs the whole text anew for each token, both in"
-        " float64. A row passes when every token is the same. *Kinds* counts how many tokens occur"
-        " among the new ones.",
+        f" on the left, are continued by {NEW} tokens with `generate`. The"
+        " oracle is a class of transformers, given the converted weights, with its own `generate`,"
+        " both in float32; or a loop over golden that runs the whole text anew for each token,"
+        " both in float64. Kinds are the different tokens among the new ones.",
         table(("spec", "oracle", "found"), [(r.spec, r.oracle, r.evidence) for r in rows]),
     )
     bad = [row for row in rows if not row.passed]
@@ -74,7 +73,8 @@ def _is_decoder(name: str) -> bool:
     return read_model(spec_file(name)).kind is Kind.DECODER
 
 
-def _against_library(name: str) -> Row:
+def against_library(name: str) -> Row:
+    """Beside the class of transformers that computes the model."""
     compilation = compile_fully(spec_file(name))
     model = compilation.model
     dialect = dialect_of(model)
@@ -85,7 +85,8 @@ def _against_library(name: str) -> Row:
     return Row(name, dialect.architecture, passed, outcome.evidence)
 
 
-def _against_golden(name: str) -> Row:
+def against_golden(name: str) -> Row:
+    """Beside a loop over golden."""
     compilation = compile_fully(spec_file(name))
     model = compilation.model
     sizes = reduced_sizes(model)
