@@ -39,6 +39,7 @@ prove: $(ready) ## the long proofs: all checks, mutants, flips, lines, parity, 2
 	$(bin)/python -m tests.prove.shape_flips
 	$(bin)/python -m tests.prove.unrun_lines
 	$(bin)/python -m tests.prove.parity
+	$(bin)/python -m tests.prove.generation
 	$(bin)/python -m tests.prove.sentences
 	$(bin)/python -m tests.prove.random_specs
 
@@ -58,6 +59,7 @@ check: $(ready) ## would regen change anything?
 
 bench: $(ready) ## how long a build takes, how much experts compute and conversion holds, against budgets
 	$(bin)/python tests/benchmarks/build_time.py
+	$(bin)/python tests/benchmarks/build_all.py
 	$(bin)/python tests/benchmarks/experts.py
 	$(bin)/python tests/benchmarks/convert.py
 

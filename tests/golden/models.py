@@ -329,7 +329,7 @@ def model(
     cache = kind in (Kind.DECODER, Kind.ENCODER_DECODER)
     title = "Tiny"
     parts = tuple(stacks), tuple(heads)
-    return Model("tiny", title, title, kind, None, None, *parts, cache, weights, ())
+    return Model("tiny", title, title, kind, None, None, *parts, cache, False, weights, ())
 
 
 def tied_head(inputs: TokenInput, bias: bool = False) -> LanguageModelHead:

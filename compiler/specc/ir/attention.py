@@ -154,7 +154,7 @@ class Attention:
 
     source: AttentionSource
     causal: bool
-    cached: bool
+    cached: bool  # a cache keeps the keys and values: of all tokens so far, or of the memory
     d_model: Size
     n_heads: Size
     n_kv_heads: Size  # the very n_heads when every head has its own keys

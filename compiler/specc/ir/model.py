@@ -64,6 +64,7 @@ class Model:
     stacks: tuple[Stack, ...]  # one, or the encoder and then the decoder
     heads: tuple[Head, ...]
     cache: bool
+    generate: bool  # tokens one after another, from a language model head and a cache
     attention_weights: bool  # forward takes the layers whose attention weights it should return
     citations: tuple[Citation, ...]
 

@@ -46,6 +46,7 @@ def _build(spec: schema.Spec, names: Names, settled: Settled) -> Model:
         stacks=stacks,
         heads=heads,
         cache="cache" in spec.features,
+        generate="generate" in spec.features,
         attention_weights="attention_weights" in spec.outputs,
         citations=(),
     )

@@ -101,7 +101,7 @@ def cross_attention(
     return Attention(
         source=AttentionSource.MEMORY,
         causal=False,
-        cached=False,
+        cached="cache" in context.spec.features,
         d_model=context.d_model,
         n_heads=heads.n_heads,
         n_kv_heads=heads.n_kv_heads,

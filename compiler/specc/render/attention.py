@@ -46,7 +46,7 @@ def steps(part: Attention) -> tuple[str, ...]:
             assert_never(part.qk_norm)
     if part.temperature is not None:
         found.append("attention/warm")
-    if part.cached:
+    if part.cached and part.source is AttentionSource.SELF:
         found.append("attention/remember")
     if is_explicit(part):
         found.append("attention/attend_explicitly")

@@ -57,6 +57,11 @@ class AttentionText:
         return "x" if self.is_self else "memory"
 
     @property
+    def keeps_memory(self) -> bool:
+        """Whether a cache keeps the keys and values of a memory."""
+        return self.part.cached and not self.is_self
+
+    @property
     def kv(self) -> str:
         return "K" if self.part.is_grouped else "H"
 

@@ -39,6 +39,7 @@ class HeadText:
     mask: str | None  # the name of the tokens' mask in `forward`; None: nothing is padded
     x: str  # the features that it reads
     length: str
+    last_only: bool  # whether a call may ask for the last token alone
     cite: Citations
 
     scope = Scope()
@@ -126,6 +127,11 @@ class HeadText:
         return self.head
 
     @property
+    def predicts(self) -> bool:
+        """Whether it says which token comes next."""
+        return isinstance(self.head, LanguageModelHead)
+
+    @property
     def capped(self) -> str:
         """The softcap of the logits."""
         if self.language_model.softcap is None:
@@ -164,6 +170,8 @@ class HeadText:
     def shape(self) -> str:
         """The output's shape comment."""
         match self.head:
+            case LanguageModelHead() if self.last_only:
+                return f"[B, {self.length}, V] or [B, 1, V]"
             case LanguageModelHead() | MaskedLanguageModelHead():
                 return f"[B, {self.length}, V]"
             case ClassifierHead():
@@ -192,9 +200,17 @@ def returning(heads: list[HeadText], result: str, attention_weights: bool) -> li
     features.
     """
     found: list[str] = []
+    cut = any(head.last_only for head in heads)
+    if cut and len(heads) == 1:
+        found = ["if last_only:", "    x = x[:, -1:]  # [B, 1, D]"]
     if len(heads) > 1 and result != "x":
         found, result = [f"x = {result}"], "x"
-    heads = [replace(head, x=result) for head in heads]
+    if cut and len(heads) > 1:
+        found.append("last = x[:, -1:] if last_only else x  # [B, T, D] or [B, 1, D]")
+    heads = [
+        replace(head, x="last" if cut and head.predicts and len(heads) > 1 else result)
+        for head in heads
+    ]
     if len(heads) == 1 and not attention_weights:
         return [*found, *heads[0].forward(), f"return {heads[0].value}  # {heads[0].shape}"]
     for head in heads:

@@ -61,7 +61,7 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
         found.append(section("helpers/mean_pool"))
     if any(isinstance(part, Clamp) for part in walk(model.stacks)):
         found.append(section("helpers/clamped_glu"))
-    return found + _checks(model)
+    return found + [section("helpers/sample")] * model.generate + _checks(model)
 
 
 def _heads(plain: list[Attention], latent: list[LatentAttention]) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention, LatentAttention
+from specc.ir.attention import Attention, AttentionSource, LatentAttention
 from specc.ir.block import LayerType, Segment, Stack
 from specc.ir.model import Model
 from specc.ir.sizes import Size, Width
@@ -175,7 +175,7 @@ def _room(layer: LayerType) -> tuple[Width, Width]:
     """What a layer keeps of each token: heads times features of keys, and of values."""
     for sublayer in layer.block.sublayers:
         body = sublayer.body
-        if isinstance(body, Attention) and body.cached:
+        if isinstance(body, Attention) and body.cached and body.source is AttentionSource.SELF:
             kept = Width(((body.n_kv_heads, body.head_dim),))
             return kept, kept
         if isinstance(body, LatentAttention) and body.cached:
@@ -204,7 +204,8 @@ def _shape(kept: Width, scope: Scope) -> str:
 def cache_section(model: Model) -> str:
     """The classes of the cache, with the shapes of what this model's layers keep."""
     parts = list(walk(model.stacks))
-    plain = [p for p in parts if isinstance(p, Attention) and p.cached]
+    kept = [p for p in parts if isinstance(p, Attention) and p.cached]
+    plain = [p for p in kept if p.source is AttentionSource.SELF]
     latent = any(isinstance(p, LatentAttention) and p.cached for p in parts)
     letters = sorted({"K" if p.is_grouped else "H" for p in plain})
     shapes = [f"[B, {letter}, {{}}, E]" for letter in letters]
@@ -215,5 +216,6 @@ def cache_section(model: Model) -> str:
         "model/cache",
         keys=" or ".join(shape.format("capacity") for shape in keys),
         values=" or ".join(shape.format("capacity") for shape in values),
+        memory=len(kept) > len(plain),
         doc=moving("Store new tokens, return all so far", f"{new} -> {all_}", indent=8),
     )

@@ -15,6 +15,7 @@ from specc.render.stack import StackText
 CACHE = "cache: Cache | None = None,"
 SOURCE = "source: Tensor,  # [B, M]"
 SOURCE_MASK = "source_mask: Tensor | None = None,  # [B, M] bool, False = padding"
+LAST_ONLY = "last_only: bool = False,  # logits of the last token alone"
 WANTED = "attention_layers: tuple[int, ...] = (),"
 
 
@@ -55,6 +56,7 @@ class Forward:
     stacks: Sequence[StackText]
     heads: list[HeadText]
     attention_weights: bool
+    last_only: bool  # whether a call may ask for the last token's logits alone
     max_seq_len: str | None  # the name of the limit in `Config`, if positions have one
     layers_name: str  # the attribute of the last stack's layers
 
@@ -76,7 +78,7 @@ class Forward:
         return returning(self.heads, self.stacks[-1].result, self.attention_weights)
 
     def _wanted(self) -> list[str]:
-        return [WANTED] if self.attention_weights else []
+        return [WANTED] * self.attention_weights + [LAST_ONLY] * self.last_only
 
     def _check_wanted(self) -> list[str]:
         if not self.attention_weights:

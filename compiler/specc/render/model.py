@@ -24,6 +24,7 @@ from specc.render.citations import Citations
 from specc.render.classes import ClassTable, PartClass, Role
 from specc.render.code import Scope
 from specc.render.engine import lines, section
+from specc.render.generating import generating
 from specc.render.header import config_section, header_section
 from specc.render.heads import HeadText
 from specc.render.helpers import counts_from_start, helper_sections
@@ -240,12 +241,15 @@ def model_sections(plan: FilePlan) -> list[str]:
     model, patterns = plan.model, plan.patterns()
     stacks = _stack_texts(plan, patterns)
     mask = None if model.kind is Kind.FEATURES else stacks[-1].names.mask
-    heads = [HeadText(h, plan.norms, mask, "x", "T", plan.cite) for h in model.heads]
+    heads = [
+        HeadText(h, plan.norms, mask, "x", "T", model.generate, plan.cite) for h in model.heads
+    ]
     forward = Forward(
         model.kind,
         stacks,
         heads,
         model.attention_weights,
+        model.generate,
         _limit(model),
         model.stacks[-1].layers_name,
     )
@@ -254,7 +258,8 @@ def model_sections(plan: FilePlan) -> list[str]:
     fills = [line for head in heads for line in head.fill()]
     reset = plan.cite.at("init").splitlines() + reset_lines(model, plan.resetting(), fills)
     cache = _new_cache(model, patterns)
-    methods = [*cache, *forward.methods()]
+    methods = [method.text() for method in (*cache, *forward.methods())]
+    methods += generating(model, forward)
     found = [text for pattern in patterns for text in pattern.sections()]
     if forward.returns == "Output":
         found.append(section("model/output", fields=_output_fields(heads, model, stacks[-1])))
@@ -264,7 +269,7 @@ def model_sections(plan: FilePlan) -> list[str]:
         summary=_summary(model),
         init=init,
         reset=reset,
-        methods=[method.text() for method in methods],
+        methods=methods,
     )
     return [*found, main]
 

@@ -53,6 +53,15 @@ def build_heads(
     return Sequence(tuple(found), Mark(None, "derived", ("head",)))
 
 
+def predicts_tokens(base: Mapping, kind: str) -> bool:
+    """Whether one of the heads is a language model."""
+    written = base.get("head")
+    if not isinstance(written, Sequence):
+        return _BY_KIND[kind] == "language_model"
+    kinds = [item.word("kind") for item in written.items if isinstance(item, Mapping)]
+    return "language_model" in [word or _BY_KIND[kind] for word in kinds]
+
+
 def _shape() -> Variants:
     field = shapes.spec().field("head")
     if field is None or not isinstance(field.shape, Items):

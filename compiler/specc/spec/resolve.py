@@ -12,7 +12,7 @@ from specc.diagnostics import Diagnostic, listed
 from specc.spec import shapes
 from specc.spec.check import problem
 from specc.spec.fill import BaseNorm, fill, finish_norm, missing, set_default
-from specc.spec.heads import build_heads
+from specc.spec.heads import build_heads, predicts_tokens
 from specc.spec.layer import part_shape, size_nodes
 from specc.spec.merge import merge_mappings
 from specc.spec.shapes import Record, Shape
@@ -112,12 +112,17 @@ class _Resolver:
         return Scalar(None, Mark(None, "default", (key,)), "null")
 
     def _lists(self, tree: Mapping) -> Mapping:
-        with_cache = ["cache"] if self._kind in ("decoder", "encoder_decoder") else []
-        for key, default in (("features", with_cache), ("outputs", [])):
+        for key, default in (("features", self._default_features()), ("outputs", [])):
             found = self._base.get(key)
             value = found if isinstance(found, Sequence) else None
             tree = tree.put(key, value or grow(default, Mark(None, "default", (key,))))
         return tree
+
+    def _default_features(self) -> list[str]:
+        """What the file can do unless the spec says otherwise."""
+        if self._kind not in ("decoder", "encoder_decoder"):
+            return []
+        return ["cache", "generate"] if predicts_tokens(self._base, self._kind) else ["cache"]
 
     def _sizes(self) -> dict[str, Node]:
         found: dict[str, Node] = {}

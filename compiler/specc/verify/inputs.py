@@ -19,6 +19,7 @@ from specc.ir.model import Kind, Model
 BATCH = 4
 LENGTH = 9
 MEMORY_LENGTH = 11
+LEFT = (0, 3, 5, 8)  # tokens of each row that are none
 
 
 class Padding(Enum):
@@ -63,6 +64,16 @@ def make_inputs(model: Model, padding: Padding, seed: int = 0) -> Inputs:
             )
         case _:
             assert_never(model.kind)
+
+
+def left_padded(model: Model) -> Inputs:
+    """Inputs of a decoder whose rows hold padding on the left, of several lengths; a source's is
+    mixed.
+    """
+    inputs = make_inputs(model, Padding.MIXED)
+    real = torch.arange(LENGTH)[None] >= torch.tensor(LEFT)[:, None]
+    name = "target_mask" if model.kind is Kind.ENCODER_DECODER else "token_mask"
+    return changed(inputs, **{name: real})
 
 
 def random_tokens(stack: Stack, length: int, generator: torch.Generator) -> Tensor:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
+from collections.abc import Iterator
+from typing import Any, Protocol, cast
 
 from torch import Tensor, nn
 
@@ -45,6 +46,16 @@ class Translating(Protocol):
         """What forward returns."""
 
 
+class Generating(Protocol):
+    """A model that continues texts."""
+
+    def generate(self, *, max_new_tokens: int, **given: Any) -> Tensor:  # noqa: ANN401
+        """All tokens, old and new."""
+
+    def stream(self, *, max_new_tokens: int, **given: Any) -> Iterator[Tensor]:  # noqa: ANN401
+        """New tokens, step by step."""
+
+
 def reset(live: nn.Module) -> None:
     """Fill all weights and tables anew."""
     cast(Resettable, live).reset_parameters()
@@ -58,3 +69,8 @@ def new_cache(live: nn.Module, batch: int, capacity: int) -> Cache:
 def translating(live: nn.Module) -> Translating:
     """The model as an encoder-decoder."""
     return cast(Translating, live)
+
+
+def generating(live: nn.Module) -> Generating:
+    """The model as one that continues texts."""
+    return cast(Generating, live)

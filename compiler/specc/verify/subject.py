@@ -33,6 +33,7 @@ from specc.verify.loading import LoadedFile
 from specc.verify.places import all_chosen
 from specc.verify.quiet import stream_level
 from specc.verify.sizes import reduced_numbers, reduced_sizes
+from specc.verify.texts import Texts, make_texts
 from specc.verify.weights import Regime, stress_weights
 
 CROWDS = (4, 16, 64)  # how many times the usual rows may be needed
@@ -55,6 +56,7 @@ class Known:
     results: dict[str, golden.Result] = field(default_factory=dict)
     gradients: dict[str, dict[str, Tensor]] = field(default_factory=dict)
     answers: dict[str, Outputs] = field(default_factory=dict)
+    texts: list[Texts] = field(default_factory=list)  # one, once it is asked for
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,13 @@ class Subject:
                 result = golden.run(self.small, given, inputs, dropped)
                 self.known.answers[question] = flat(result.outputs)
         return self.known.answers[question]
+
+    @property
+    def texts(self) -> Texts:
+        """Texts and golden's greedy continuation of them, made once."""
+        if not self.known.texts:
+            self.known.texts.append(make_texts(self.small, self.weights()))
+        return self.known.texts[0]
 
     def outputs(self, live: nn.Module, inputs: Inputs) -> Outputs:
         """The live model's outputs, without gradients, features cast to its dtype."""

@@ -177,6 +177,7 @@ def test_a_whole_model_by_hand():
             LanguageModelHead("logits", None, Tied(embedding, "head_bias"), None, None, None, None),
         ),
         cache=True,
+        generate=False,
         attention_weights=False,
         citations=(),
     )
@@ -390,7 +391,7 @@ def test_encoder_decoder():
     assert head.projection.embedding == target.input.embedding
     bodies = [s.body for t in (encoder, target) for s in t.layer_types[0].block.sublayers]
     flags = [(b.source.value, b.causal, b.cached) for b in bodies if isinstance(b, Attention)]
-    assert flags == [("self", False, False), ("self", True, True), ("memory", False, False)]
+    assert flags == [("self", False, False), ("self", True, True), ("memory", False, True)]
 
 
 def test_two_different_tables_have_two_names():

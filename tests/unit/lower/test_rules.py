@@ -233,6 +233,16 @@ CASES = {
         "features",
         "no layer has self-attention",
     ),
+    "generate_without_a_cache": (
+        {"features": ("generate",)},
+        "features",
+        "so it needs a cache",
+    ),
+    "generate_without_tokens": (
+        {"features": ("cache", "generate"), "heads": ({"kind": "features"},)},
+        "features",
+        "generate needs a head that predicts tokens",
+    ),
     "weights_of_two_stacks": (
         encoder_decoder(outputs=("attention_weights",)),
         "outputs",

@@ -56,7 +56,7 @@ def test_short_forms_of_attention(short, full):
 
 def test_defaults_of_a_decoder():
     spec = read(TINY).spec
-    assert spec.features == ("cache",)
+    assert spec.features == ("cache", "generate")
     assert spec.outputs == ()
     assert [head.kind for head in spec.heads] == ["language_model"]
     stack = spec.stacks[0]
@@ -74,6 +74,9 @@ def test_defaults_of_a_decoder():
 def test_defaults_that_depend_on_the_kind():
     encoder = read(changed("decoder", "encoder")).spec
     assert (encoder.features, encoder.heads[0].kind) == ((), "features")
+    assert read(PAIR).spec.features == ("cache", "generate")
+    head = "head: features\n"
+    assert read(TINY + head).spec.features == ("cache",)
     features = read(SET).spec
     assert (features.vocab_size, features.embedding) == (None, None)
     assert features.stacks[0].name == "encoder"

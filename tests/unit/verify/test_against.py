@@ -39,7 +39,9 @@ def outcome(name, comparison, *, text=None, layout=None):
         return BY_NAME[comparison].run(pair)
 
 
-@pytest.mark.parametrize("comparison", ["logits", "padded", "cached", "layers", "float64"])
+@pytest.mark.parametrize(
+    "comparison", ["logits", "padded", "cached", "generation", "layers", "float64"]
+)
 def test_a_broken_file_is_noticed(comparison):
     text = compiled("llama_2_7b").artifact.text
     broken = text.replace("first * cos - second * sin", "first * cos + second * sin")

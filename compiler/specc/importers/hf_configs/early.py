@@ -95,7 +95,7 @@ def _mpt(f: Facts) -> dict[str, object]:
         "n_layers": f.n_layers,
         "n_heads": f.attention.n_heads.value,
         "expansion_ratio": f.d_ff // f.d_model,
-        "max_seq_len": 64,
+        "max_seq_len": 1024,
         "layer_norm_epsilon": f.eps,
         "no_bias": True,
         "attn_config": {

@@ -52,6 +52,8 @@ def _tokens(spec: schema.Spec) -> Iterator[Diagnostic]:
 
 
 def _cache(spec: schema.Spec) -> Iterator[Diagnostic]:
+    if "generate" in spec.features:
+        yield from _generate(spec)
     if "cache" not in spec.features:
         return
     if spec.kind not in ("decoder", "encoder_decoder"):
@@ -68,6 +70,17 @@ def _cache(spec: schema.Spec) -> Iterator[Diagnostic]:
             "a classifier pools over all tokens, and with a cache a call sees the new ones only",
             "write `features: []`",
         )
+
+
+def _generate(spec: schema.Spec) -> Iterator[Diagnostic]:
+    if "cache" not in spec.features:
+        yield Diagnostic(
+            ("features",),
+            "generate reads one new token a step, so it needs a cache",
+            "write `features: [cache, generate]`",
+        )
+    if not any(isinstance(head, schema.LanguageModelHead) for head in spec.heads):
+        yield Diagnostic(("features",), "generate needs a head that predicts tokens")
 
 
 def _attention_weights(spec: schema.Spec) -> Iterator[Diagnostic]:

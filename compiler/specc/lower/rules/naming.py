@@ -25,6 +25,7 @@ _MEMBERS = {
     *("embedding", "source_embedding", "target_embedding", "type_embedding", "dropout"),
     *("rotary", "alibi", "head", "head_bias", "mlm_dense", "mlm_norm", "mlm_bias", "mlm_head"),
     *("config", "forward", "reset_parameters", "new_cache", "encode", "decode", "check_inputs"),
+    *("generate", "stream"),
 }
 
 

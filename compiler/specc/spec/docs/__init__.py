@@ -219,7 +219,7 @@ _CONTEXT = {
     "head.kind": "language_model (decoder, encoder_decoder), features (encoder, features)",
     "head.bias": "false (language_model), true (masked_language_model, classifier)",
     "head.norm": "the base norm",
-    "features": "[cache] (decoder, encoder_decoder), [] (else)",
+    "features": "[cache, generate] (decoder and encoder_decoder with a language model), [] (else)",
     "norm.kind": "layer",
     "norm.bias": "true (layer with a weight), false (else)",
     "norm.cast": "native (layer), before_weight (rms)",

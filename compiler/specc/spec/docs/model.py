@@ -121,7 +121,9 @@ DOCS: dict[str, Doc] = {
     "features": Doc(
         (
             "What the file can do beyond a forward pass. cache: keep keys and values between "
-            "calls (decoders have it unless you say [])."
+            "calls. generate: continue texts token by token, the likeliest ones or sampled by "
+            "temperature, top-k and top-p, all at once or as a stream; it needs the cache. "
+            "Decoders have both unless you say [] or [cache]."
         ),
         mistakes=(
             (
@@ -129,8 +131,12 @@ DOCS: dict[str, Doc] = {
                 "that a new token sees only the first key."
             ),
             "Counting positions from 0 again in every call.",
+            "Padding on the right of a prompt: the next token would follow the padding.",
         ),
-        check="cache equals full: one token at a time, in chunks, and with padding",
+        check=(
+            "cache equals full: one token at a time, in chunks, and with padding; generation "
+            "equals a greedy loop over golden"
+        ),
     ),
     "outputs": Doc(
         (

@@ -13,6 +13,7 @@ from specc.ir.model import Kind
 from specc.ir.positions import DynamicScaling, LongRopeScaling
 from specc.ir.walk import walk
 from specc.verify.against.canary import canary
+from specc.verify.against.generation import generation
 from specc.verify.against.library import Question, Theirs
 from specc.verify.against.pair import Pair
 from specc.verify.calls import Outputs, arguments, named
@@ -226,6 +227,7 @@ COMPARISONS = (
     Comparison("layers", "So does what every layer gives.", _layers),
     Comparison("padded", "Padding on either side changes nothing at real tokens.", _padded),
     Comparison("cached", "Decoding step by step agrees with the library's own.", _cached),
+    Comparison("generation", "Greedy decoding agrees with the library's own.", generation),
     Comparison("float64", "In float64 as far as the library computes in it.", _float64),
     Comparison("bfloat16", "How far apart the two are in bfloat16.", _bfloat16),
     Comparison("round_trip", "There and back again every tensor has its bytes.", _round_trip),

@@ -68,6 +68,17 @@ class Theirs:
             found = self.module(new, **given).to_tuple()
         return tuple(value for value in found if isinstance(value, Tensor))
 
+    def generate(self, question: Question, new: int) -> Tensor:
+        """Its own greedy continuation, [B, T + new]."""
+        greedy = transformers.GenerationConfig(
+            max_new_tokens=new, do_sample=False, pad_token_id=0, eos_token_id=None
+        )
+        mask = torch.ones_like(question.tokens) if question.real is None else question.real.long()
+        found: Tensor = self.module.generate(
+            question.tokens, attention_mask=mask, generation_config=greedy
+        )
+        return found
+
     def new_cache(self) -> object:
         """An empty cache."""
         return transformers.DynamicCache(config=self.module.config)

@@ -23,6 +23,7 @@ from specc.verify.calls import Outputs, call
 from specc.verify.live import reset
 from specc.verify.loading import LoadedFile
 from specc.verify.sizes import reduced_numbers, reduced_sizes
+from specc.verify.texts import make_texts
 from specc.verify.weights import stress_weights
 from specc.weights import Layout
 
@@ -40,11 +41,15 @@ class Pair:
     file: LoadedFile
     dialect: Dialect
     layout: Layout
+    room: int | None = None  # positions, where the usual few do not do
+    varied: bool = False  # weights that continue texts in many ways
 
     @cached_property
     def numbers(self) -> Numbers:
         """What a reduced `Config` holds: small, awkward, and such as the library allows."""
         sizes = reduced_sizes(self.model)
+        if self.room is not None and "max_seq_len" in sizes:
+            sizes["max_seq_len"] = self.room
         sizes |= self.dialect.sizes(Facts(resize(self.model, sizes)))
         return {**sizes, **reduced_numbers(self.model, sizes)}
 
@@ -60,7 +65,9 @@ class Pair:
     @cached_property
     def weights(self) -> dict[str, Tensor]:
         """Stress weights of ours, float32."""
-        return {name: tensor.float() for name, tensor in stress_weights(self.small).items()}
+        stress = stress_weights(self.small)
+        given = make_texts(self.small, stress).weights if self.varied else stress
+        return {name: tensor.float() for name, tensor in given.items()}
 
     @cached_property
     def sent(self) -> Converted:

@@ -11,6 +11,7 @@ from specc.verify.checks.dropout import DropoutPlaces, EvalDeterminism, LiveDrop
 from specc.verify.checks.dtypes import Dtypes, NormCasts
 from specc.verify.checks.errors import InputErrors
 from specc.verify.checks.experts import ExpertChoice, ExpertWork
+from specc.verify.checks.generation import Generation
 from specc.verify.checks.initial import InitStatistics
 from specc.verify.checks.late import LatePositions
 from specc.verify.checks.looks import Looking
@@ -38,6 +39,7 @@ ALL: tuple[Check, ...] = (
     BatchIndependence(),
     FullyMaskedRows(),
     CacheEqualsFull(),
+    Generation(),
     EvalDeterminism(),
     LiveDropout(),
     DropoutPlaces(),

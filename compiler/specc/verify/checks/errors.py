@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from specc.golden import Inputs
+from specc.ir.model import Kind
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
-from specc.verify.calls import call
+from specc.verify.calls import arguments, call
 from specc.verify.checks.cache import call_with_cache
 from specc.verify.checks.check import Check, counted
 from specc.verify.checks.looks import MASKS
 from specc.verify.checks.padding import padded_fields
-from specc.verify.inputs import BATCH, LENGTH, changed
-from specc.verify.live import new_cache
+from specc.verify.inputs import BATCH, LENGTH, changed, left_padded
+from specc.verify.live import generating, new_cache
 from specc.verify.report import Outcome, failed, passed
 from specc.verify.subject import Subject
 
@@ -89,6 +91,33 @@ def _attempts(subject: Subject, live: nn.Module) -> Iterator[tuple[str, Call]]:
         yield f"a batch of {BATCH} for a cache of {BATCH + 1}", lambda: call_with_cache(
             live, model, inputs, other
         )
+    if model.generate:
+        yield from _wrong_continuations(subject, live)
+
+
+def _wrong_continuations(subject: Subject, live: nn.Module) -> Iterator[tuple[str, Call]]:
+    """Calls of `generate` that nothing can come of."""
+    model = subject.small
+    given = arguments(model, left_padded(model))
+    name = "target" if model.kind is Kind.ENCODER_DECODER else "tokens"
+    limit = _length_limit(subject, name)
+    right = given[f"{MASKS[name]}"].flip(1)
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        ("-1 new tokens", {"max_new_tokens": -1}),
+        ("no token to follow", {name: given[name][:, :0], MASKS[name]: None}),
+        ("padding on the right", {MASKS[name]: right}),
+        ("a mask too wide", {MASKS[name]: torch.ones(BATCH, LENGTH + 1, dtype=torch.bool)}),
+        ("temperature -1", {"temperature": -1.0}),
+        ("top_k 0", {"temperature": 1.0, "top_k": 0}),
+        ("top_p 0", {"temperature": 1.0, "top_p": 0.0}),
+        ("top_p 1.5", {"temperature": 1.0, "top_p": 1.5}),
+    ]
+    if limit is not None:
+        new = limit - LENGTH + 1
+        wrong.append((f"{new} new tokens where {new - 1} have a place", {"max_new_tokens": new}))
+    for what, changes in wrong:
+        asked = {"max_new_tokens": 2, **given, **changes}
+        yield f"generate: {what}", partial(generating(live).generate, **asked)
 
 
 def _length_limit(subject: Subject, field: str) -> int | None:

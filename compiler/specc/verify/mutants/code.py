@@ -12,6 +12,7 @@ from specc.ir.model import Kind, Model
 from specc.ir.positions import DynamicScaling, LearnedPosition, Rotary, Sinusoidal
 from specc.ir.walk import walk
 from specc.verify.mutants.code_attention import CODE_ATTENTION
+from specc.verify.mutants.code_decoding import DECODING
 from specc.verify.mutants.code_mutant import CodeMutant, Needs, swap
 
 
@@ -365,5 +366,6 @@ CODE_MUTANTS: tuple[CodeMutant, ...] = (
     *EXPERTS,
     *NORMS,
     *CACHES,
+    *DECODING,
     *CALLS,
 )

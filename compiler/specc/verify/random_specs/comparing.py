@@ -19,6 +19,7 @@ from specc.verify.inputs import Padding, cast, make_inputs, with_all_attention_l
 from specc.verify.live import reset
 from specc.verify.loading import LoadedFile
 from specc.verify.metrics import joint_error, relative_error, worst_error
+from specc.verify.random_specs.continuing import wrong_steps
 from specc.verify.weights import stress_weights
 
 EXACT = 1e-12  # float64
@@ -76,6 +77,7 @@ def disagreements(model: Model, file: LoadedFile) -> Iterator[str]:
     for padding in Padding:
         for differs in _of_inputs(pair, padding):
             yield f"{differs}, {padding.value}"
+    yield from wrong_steps(model, weights, exact)
 
 
 def _parameters(model: Model, live: nn.Module) -> Iterator[str]:

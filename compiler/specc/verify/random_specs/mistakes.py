@@ -72,6 +72,7 @@ EDITS: tuple[tuple[tuple[str, ...], Value], ...] = (
     (("head",), {"tied": True}),
     (("head",), {"kind": "language_model", "pool": "first"}),
     (("features",), ["cache"]),
+    (("features",), ["generate"]),
     (("features",), ["cache", "cache"]),
     (("outputs",), ["attention_weights"]),
     (("init",), {"kind": "torch", "outputs": "depth_scaled"}),

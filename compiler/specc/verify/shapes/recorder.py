@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor
 
@@ -132,8 +132,8 @@ class Recorder:
     def _wrapped(self, function: Callable[..., object], scope: Scope) -> Callable[..., object]:
         signature = inspect.signature(function)
 
-        @functools.wraps(function)
-        def wrapped(*given: object, **named: object) -> object:
+        @contextmanager
+        def calling(*given: object, **named: object) -> Iterator[None]:
             bound = signature.bind(*given, **named)
             bound.apply_defaults()
             arguments = bound.arguments
@@ -143,13 +143,23 @@ class Recorder:
                         self.saw(place.number, arguments[place.name])
                     elif place.kind is Kind.ARGUMENTS:
                         self.saw(place.number, _tensors(arguments, scope, place))
+                yield
+
+        @functools.wraps(function)
+        def wrapped(*given: object, **named: object) -> object:
+            with calling(*given, **named):
                 result = function(*given, **named)
                 for place in scope.places:
                     if place.kind is Kind.RESULT:
                         self.saw(place.number, result)
                 return result
 
-        return wrapped
+        @functools.wraps(function)
+        def streamed(*given: object, **named: object) -> Iterator[object]:
+            with calling(*given, **named):
+                yield from cast("Iterator[object]", function(*given, **named))
+
+        return streamed if inspect.isgeneratorfunction(function) else wrapped
 
     def _watch_fields(self, cls: Any, scope: Scope) -> None:  # noqa: ANN401  # any class
         if issubclass(cls, tuple):

@@ -1,7 +1,8 @@
 """Calls a model in every way that its signature allows, telling the recorder each call's numbers.
 
 The kind of model is read off the names of forward's parameters, so that a foreign file works too.
-With and without masks, a cache, token types and attention weights; in two settings.
+With and without masks, a cache, token types and attention weights; in two settings; and its texts
+are continued, where it can.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from specc.verify.shapes.continuing import continue_texts, is_generating
 from specc.verify.shapes.legend import Facts
 from specc.verify.shapes.recorder import Recorder
 from specc.verify.shapes.sizes import Setting, settings
@@ -53,6 +55,8 @@ class Caller:
                 for way in ways:
                     self._call(way, setting)
                 self._lone_token(setting)
+                if is_generating(self.model):
+                    continue_texts(self.model, self.recorder, setting)
 
     def _lone_token(self, setting: Setting) -> None:
         """One row of one token, which a file may compute in a way of its own."""
