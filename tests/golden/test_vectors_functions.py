@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
 from specc.golden.blocks import Step, parallel, sequential
-from specc.golden.functions import activation, silu
+from specc.golden.functions import activation, sigmoid, silu
 from specc.golden.initial import moments
 from specc.golden.norms import norm, standardised
 from specc.ir.init import FanInUniform, Normal, StandardNormal
@@ -133,3 +135,15 @@ def test_v40_the_activated_half_comes_first():
     assert is_close(silu(first) * second, v.expected["gate_first"])
     assert is_close(silu(second) * first, v.wrong["up_first"])
     assert not is_close(silu(first) * second, v.wrong["up_first"], 1e-2)
+
+
+@pytest.mark.parametrize("x", [-700.0, -45.0, -21.7, -1.0, 0.0, 1.0, 21.7, 45.0, 700.0])
+def test_sigmoid_keeps_all_digits_of_small_numbers_and_has_its_slope_everywhere(x):
+    """A norm of a vector that gates left tiny brings lost digits back to full size."""
+    at = torch.tensor(x, dtype=torch.float64, requires_grad=True)
+    found = sigmoid(at)
+    (slope,) = torch.autograd.grad(found, at)
+    e = math.exp(-abs(x))
+    wanted = (e if x < 0 else 1.0) / (1.0 + e)
+    assert found.item() == pytest.approx(wanted, rel=1e-15)
+    assert slope.item() == pytest.approx(e / (1.0 + e) ** 2, rel=1e-13)

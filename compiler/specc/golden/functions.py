@@ -52,8 +52,10 @@ def silu(x: Tensor) -> Tensor:
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """1 / (1 + exp(-x)), through tanh so that nothing overflows."""
-    return 0.5 * (1 + torch.tanh(0.5 * x))
+    """1 / (1 + exp(-x)), below zero as exp(x) / (1 + exp(x)): nothing overflows or cancels."""
+    rising = torch.exp(x.clamp(max=0.0))
+    falling = torch.exp(-x.clamp(min=0.0))
+    return torch.where(x < 0, rising / (1 + rising), 1 / (1 + falling))
 
 
 def capped(x: Tensor, cap: float) -> Tensor:

@@ -102,7 +102,8 @@ EDITS: tuple[tuple[tuple[str, ...], Value], ...] = (
     (("d_model",), 1),
     (("d_model",), 2**31),
     (("d_model",), True),
-    (("max_seq_len",), 4),
+    (("max_seq_len",), 0),
+    (("max_seq_len",), 12),  # as long as the longest text of a trial, and shorter than drawn
     (("vocab_size",), "vocab_size"),
     (("vocab_size",), 1),
     (("name",), "class"),
