@@ -40,6 +40,7 @@ prove: $(ready) ## the long proofs: all checks, mutants, flips, lines, parity, 2
 	$(bin)/python -m tests.prove.unrun_lines
 	$(bin)/python -m tests.prove.parity
 	$(bin)/python -m tests.prove.generation
+	$(bin)/python -m tests.prove.onnx
 	$(bin)/python -m tests.prove.sentences
 	$(bin)/python -m tests.prove.random_specs
 

@@ -8,14 +8,13 @@ from typing import cast as typed
 
 import torch
 from torch import Tensor, nn
-from torch.export import Dim
 from torch.fx import GraphModule
 
-from specc.golden import Inputs
 from specc.verify.calls import Outputs, arguments, call, named
 from specc.verify.checks.cache import chunked
 from specc.verify.checks.check import Check, counted
-from specc.verify.inputs import LENGTH, cast, changed, rows_of
+from specc.verify.exports import exported, other_sizes
+from specc.verify.inputs import LENGTH, cast
 from specc.verify.metrics import margin, worst_error
 from specc.verify.report import Outcome, failed, passed
 from specc.verify.subject import Subject
@@ -92,8 +91,8 @@ class Export(Check):
         worst = 0.0
         for what, inputs in (("no padding", subject.plain), ("padded", subject.padded)):
             given = cast(inputs, torch.float32)
-            program = _exported(live, subject, given)
-            for other in (given, *_others(given)):
+            program = exported(live, subject.small, given).module()
+            for other in (given, *other_sizes(given)):
                 with torch.no_grad():
                     found = named(subject.small, program(**arguments(subject.small, other)))
                 error, output = worst_error(found, subject.outputs(live, other))
@@ -106,32 +105,3 @@ class Export(Check):
         return passed(
             f"max relative error {worst:.1e} at 3 lengths and 2 batch sizes, padded or not"
         )
-
-
-def _exported(live: nn.Module, subject: Subject, inputs: Inputs) -> nn.Module:
-    given = arguments(subject.small, inputs)
-    batch, lengths = Dim("batch", min=1, max=64), dict[int, Dim]()
-    shapes: dict[str, dict[int, Dim]] = {}
-    for name, value in given.items():
-        length = value.shape[1]
-        if length not in lengths:
-            lengths[length] = Dim(f"length_{length}", min=2, max=30)
-        shapes[name] = {0: batch, 1: lengths[length]}
-    program = torch.export.export(live, (), kwargs=given, dynamic_shapes=shapes, strict=False)
-    return program.module()
-
-
-def _others(inputs: Inputs) -> list[Inputs]:
-    """Two more lengths, the second with one row fewer."""
-    return [_longer(inputs, 4), rows_of(_longer(inputs, 7), [0, 1, 2])]
-
-
-def _longer(inputs: Inputs, extra: int) -> Inputs:
-    return changed(
-        Inputs(),
-        **{
-            name: torch.cat([value, value[:, :extra]], dim=1)
-            for name, value in vars(inputs).items()
-            if isinstance(value, Tensor)
-        },
-    )
