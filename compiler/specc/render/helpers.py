@@ -93,7 +93,7 @@ def _visible(stack: Stack, last: bool, text: ViewText | None) -> list[str]:
     for view in views(stack):
         template, name = _mask_function(view, last, text)
         if template is not None:
-            found[template] = section(f"helpers/{template}", name=name)
+            found[template] = section(f"helpers/{template}", name=name, view=text)
     return list(found.values())
 
 
