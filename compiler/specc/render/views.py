@@ -30,6 +30,7 @@ class ViewText:
     biased: bool  # every mask is an additive bias
     mixed: bool  # some masks are
     spelled: bool  # every mask is there: none is left to SDPA's causal flag, or to seeing all
+    near: bool  # some masks say which places are near, one for all texts
     causal: bool  # some layers look at the past only
     both_ways: bool  # some look both ways
     cached: bool
@@ -68,7 +69,7 @@ class ViewText:
     def mask_shape(self) -> str:
         """As a shape comment, with the keys that a cache adds to the T new tokens."""
         keys = self.keys
-        alone = (self.flag and self.cached) or (self.spelled and not self.biased)
+        alone = (self.flag and self.cached) or self.near
         plain = [f"[T, {keys}]"] * alone + [f"[B, 1, T, {keys}]"]
         biased = [f"[H, T, {keys}]", f"[B, H, T, {keys}]"]
         if self.biased:
@@ -123,6 +124,7 @@ def _own(stack: Stack) -> ViewText:
         biased=all(view.alibi is not None for view in own),
         mixed=len({view.alibi is not None for view in own}) > 1,
         spelled=all(_is_spelled(view) for view in own),
+        near=any(view.reach is not None and view.alibi is None for view in own),
         causal=any(view.causal for view in own),
         both_ways=not all(view.causal for view in own),
         cached=any(a.cached for a in attentions),
@@ -142,6 +144,7 @@ def _united(texts: list[ViewText]) -> ViewText | None:
         return None
     return replace(
         texts[0],
+        near=any(t.near for t in texts),
         causal=any(t.causal for t in texts),
         both_ways=any(t.both_ways for t in texts),
         cached=any(t.cached for t in texts),

@@ -11,7 +11,8 @@ fields). What it may be follows from its meaning in the header's paragraph `Shap
 - batch: the run's batch. New tokens: those of this call of the model, or the places of its memory,
   since layers and helpers work on these as well. All tokens so far: old and new ones, or the
   memory's. Tokens in reach: these, or the new ones and those that a window of `Config` lets the
-  first of them look back at. Memory places: the memory's. In `__init__` there are none of them.
+  first of them look back at, which may differ from one tensor to the next of `[...] each`. Memory
+  places: the memory's. In `__init__` there are none of them.
 - vocabulary, model width, query heads, key/value heads, head width, turned features, feed-forward
   width, classes: the `Config` field of that name, or one of those with a suffix (`d_ff_encoder`).
   In a function of the module whose comments have no letter for key/value heads, query heads may be

@@ -114,8 +114,17 @@ class _Search:
             if pairs is None:
                 continue
             marked = used | {(number, i)} if pairs else used
-            for more in self._fits(pairs, numbers):
+            for more in self._fits(self._unshared(pairs) if reading.each else pairs, numbers):
                 yield from self.solutions(index + 1, more, marked)
+
+    def _unshared(self, pairs: list[tuple[Dimension, int]]) -> list[tuple[Dimension, int]]:
+        """Without the reaches, where they are right: each layer's tensor has one of its own."""
+        return [
+            (dimension, found)
+            for dimension, found in pairs
+            if not self.sizes.legend.is_length(dimension.text, Length.REACH)
+            or found not in (self.sizes.domain(dimension.text) or ())
+        ]
 
     def _fits(self, pairs: list[tuple[Dimension, int]], numbers: Numbers) -> Iterator[Numbers]:
         """Every way to number the letters of these dimensions."""
