@@ -17,20 +17,14 @@ from specc.ir.heads import (
 )
 from specc.ir.layers import Dropout, Norm, NormWeight, RmsNorm
 from specc.ir.model import Kind, Model
-from specc.ir.positions import (
-    DynamicScaling,
-    LearnedPosition,
-    LongRopeScaling,
-    PositionIndex,
-    Rotary,
-    Sinusoidal,
-)
+from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
 from specc.ir.sizes import Vector
 from specc.ir.walk import config_fields, resize, walk
 from specc.render.code import literal
 from specc.render.engine import section
 from specc.render.header import ORDER
 from specc.render.tests.cast_order import CastOrder
+from specc.render.tests.continuing import ROOM, Continuing, grows
 from specc.render.tests.facts import (
     CHANGED,
     LENGTH,
@@ -62,6 +56,7 @@ class FileText:
         self.module = module
         self.name = model.class_name
         self.kind = model.kind
+        self.continuing = Continuing(model, self.is_tuple)
         self.has_cache = model.cache
         self.has_dropout = any(isinstance(part, Dropout) for part in walk(model.stacks))
 
@@ -256,35 +251,10 @@ class FileText:
         """Their names."""
         return '"right"' if self.counts_columns else '"left", "right"'
 
-    # Generation
-
     @property
-    def text(self) -> str:
-        """The tokens that are continued."""
-        return "TARGET" if self.kind is Kind.ENCODER_DECODER else "TOKENS"
-
-    @property
-    def continued(self) -> str:
-        """What `generate` is given."""
-        if self.kind is Kind.ENCODER_DECODER:
-            return "SOURCE, TARGET, 5, SOURCE_MASK, mask"
-        return "TOKENS, 5, mask"
-
-    @property
-    def whole(self) -> str:
-        """What a whole pass is given: where frequencies follow a cache's room, the same room."""
-        parts = walk(self.model.stacks)
-        follows = any(isinstance(p, DynamicScaling | LongRopeScaling) for p in parts)
-        room = f", model.new_cache(4, {LENGTH + 5})" if follows else ""
-        if self.kind is Kind.ENCODER_DECODER:
-            return f"SOURCE, text, SOURCE_MASK, seen{room}"
-        return f"text, seen{room}"
-
-    @property
-    def logits(self) -> str:
-        """How to get at what the next token is chosen by."""
-        heads = self.model.heads
-        return next(self.attribute(h) for h in heads if isinstance(h, LanguageModelHead))
+    def room(self) -> int:
+        """The room of a cache for LENGTH tokens, within which a whole pass turns alike."""
+        return LENGTH if grows(self.model) else ROOM
 
     @property
     def tie(self) -> str | None:
@@ -357,7 +327,8 @@ class FileText:
         """The templates that this file needs, in order."""
         yield from ("header", f"inputs_{self.kind.value}", "golden", "parameters", "helpers")
         yield from ("test_golden", "test_parameters", f"test_looking_{self.kind.value}")
-        yield f"test_padding_{self.kind.value}"
+        if not grows(self.model):
+            yield f"test_padding_{self.kind.value}"
         if self.has_cache:
             yield f"test_cache_{self.kind.value}"
         if self.model.generate:
