@@ -219,3 +219,12 @@ class LatentAttention:
     reach: Reach | None
     dropout: Dropout | None
     output_dropout: Dropout | None
+
+
+def kept_window(part: Attention | LatentAttention) -> Size | None:
+    """The window that a cache keeps, but for the newest token; None: a cache keeps all, or none is.
+
+    A chunk counts real tokens, and padding among them may stretch it over any number of columns.
+    """
+    is_window = part.cached and part.causal and isinstance(part.reach, Window)
+    return part.reach.size if is_window and isinstance(part.reach, Window) else None

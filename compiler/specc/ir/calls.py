@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention, AttentionSource, LatentAttention
+from specc.ir.attention import Attention, AttentionSource, LatentAttention, kept_window
 from specc.ir.block import Stack
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
@@ -39,7 +39,9 @@ class Call:
         """How many keys one query of this attention is multiplied with, looked at or not."""
         if isinstance(part, Attention) and part.source is AttentionSource.MEMORY:
             return self.source
-        return self.past + self.new
+        window = kept_window(part)
+        past = self.past if window is None else min(self.past, window.value - 1)
+        return past + self.new
 
     def projected(self, part: Attention) -> int:
         """How many places of all texts it makes keys and values of: a cache has a memory's."""

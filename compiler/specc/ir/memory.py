@@ -6,7 +6,7 @@ Everything is in one dtype of `itemsize` bytes, but for what the file keeps in f
 
 from __future__ import annotations
 
-from specc.ir.attention import Attention, LatentAttention
+from specc.ir.attention import Attention, AttentionSource, LatentAttention, kept_window
 from specc.ir.calls import Call
 from specc.ir.feed_forward import FeedForward
 from specc.ir.model import Model
@@ -33,8 +33,16 @@ def _kept(part: Attention | LatentAttention | FeedForward, call: Call) -> int:
     match part:
         case Attention(cached=True):
             heads = part.n_kv_heads.value * part.head_dim.value
-            return 2 * heads * call.batch * call.keys(part)
+            return 2 * heads * call.batch * _room(part, call)
         case LatentAttention(cached=True):
-            return (part.kv_rank.value + part.rotary_dim.value) * call.batch * call.keys(part)
+            return (part.kv_rank.value + part.rotary_dim.value) * call.batch * _room(part, call)
         case _:
             return 0
+
+
+def _room(part: Attention | LatentAttention, call: Call) -> int:
+    """The tokens or memory places that it keeps of one text."""
+    if isinstance(part, Attention) and part.source is AttentionSource.MEMORY:
+        return call.source
+    tokens, window = call.past + call.new, kept_window(part)
+    return tokens if window is None else min(tokens, window.value - 1)

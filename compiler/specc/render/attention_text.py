@@ -75,7 +75,7 @@ class AttentionText:
         """The letter of the length of all keys that are looked at."""
         if not self.is_self:
             return "M"
-        return "S" if self.part.cached else "T"
+        return "T" if self.view is None else self.view.keys
 
     @property
     def q_shape(self) -> str:

@@ -28,6 +28,7 @@ LEGEND = {
     "B": "batch",
     "T": "new tokens",
     "S": "all tokens so far",
+    "P": "tokens in reach",
     "M": "memory places",
     "V": "vocabulary",
     "D": "model width",

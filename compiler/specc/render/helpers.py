@@ -33,7 +33,7 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     found = []
     latent = [p for p in walk(model.stacks) if isinstance(p, LatentAttention)]
     if attentions or latent:
-        found += _heads(attentions, latent)
+        found += _heads(attentions, latent, texts[model.stacks[-1].name].keys if latent else "T")
     found += Turns(model).sections()
     spelled = [a for a in attentions if a.gives_weights or is_explicit(a)]
     if spelled:
@@ -64,13 +64,14 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     return found + [section("helpers/sample")] * model.generate + _checks(model)
 
 
-def _heads(plain: list[Attention], latent: list[LatentAttention]) -> list[str]:
-    """The functions that take heads apart and put them together."""
+def _heads(plain: list[Attention], latent: list[LatentAttention], keys: str) -> list[str]:
+    """The functions that take heads apart and put them together; a latent unfolds all its keys."""
     width = "head_dim" if plain and latent else "E"
-    lengths = "TS" if any(p.cached for p in latent) else "T"
+    lengths = dict.fromkeys(f"T{keys}")
     packed = " or ".join(f"[B, {length}, H*{width}]" for length in lengths)
     split = " or ".join(f"[B, H, {length}, {width}]" for length in lengths)
-    of = ", of new tokens or of all so far" if len(lengths) > 1 else ""
+    all_ = "in reach" if keys == "P" else "so far"
+    of = f", of new tokens or of all {all_}" if len(lengths) > 1 else ""
     widths = "EU" if plain and latent else "E"
     heads = " or ".join(f"[B, H, T, {width}]" for width in widths)
     merged = " or ".join(f"[B, T, H*{width}]" for width in widths)
@@ -93,7 +94,7 @@ def _visible(stack: Stack, last: bool, text: ViewText | None) -> list[str]:
     for view in views(stack):
         template, name = _mask_function(view, last, text)
         if template is not None:
-            found[template] = section(f"helpers/{template}", name=name)
+            found[template] = section(f"helpers/{template}", name=name, view=text)
     return list(found.values())
 
 

@@ -44,7 +44,7 @@ class LatentText:
     @property
     def all(self) -> str:
         """The letter of the length of all keys that are looked at."""
-        return "S" if self.part.cached else "T"
+        return self.view.keys
 
     @property
     def rotate(self) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from specc.ir.attention import Attention, AttentionSource, LatentAttention
+from specc.ir.attention import Attention, AttentionSource, LatentAttention, kept_window
 from specc.ir.block import LayerType, Segment, Stack
 from specc.ir.model import Model
 from specc.ir.sizes import Size, Width
-from specc.ir.views import view_of, views
+from specc.ir.views import self_attention, view_of, views
 from specc.ir.walk import walk
 from specc.render.code import Scope, moving
 from specc.render.engine import lines, section
@@ -119,33 +119,45 @@ class Pattern:
 
     def view_line(self, name: str, variables: list[str]) -> str:
         """The choice of a layer's view by its kind; `variables` name the views in order."""
-        by_view: dict[int, list[str]] = {}
+
+        def variable(layer: LayerType) -> str:
+            return variables[view_of(self.stack, layer) or 0]
+
+        return f"{name} = {self._by_kind(f'self.{self.kinds}[i]', variable)}"
+
+    def _by_kind(self, kind: str, value: Construct) -> str:
+        """The value that goes with a layer's kind, which the code `kind` gives."""
+        by_value: dict[str, list[str]] = {}
         for layer in self.stack.layer_types:
-            by_view.setdefault(view_of(self.stack, layer) or 0, []).append(f'"{layer.name}"')
-        *chosen, last = by_view
-        value = variables[last]
-        for view in reversed(chosen):
-            names = by_view[view]
+            by_value.setdefault(value(layer), []).append(f'"{layer.name}"')
+        *chosen, found = by_value
+        for other in reversed(chosen):
+            names = by_value[other]
             test = f"== {names[0]}" if len(names) == 1 else f"in ({', '.join(names)})"
-            value = f"{variables[view]} if self.{self.kinds}[i] {test} else {value}"
-        return f"{name} = {value}"
+            found = f"{other} if {kind} {test} else {found}"
+        return found
 
     def new_cache(self, like: str) -> list[str]:
         """The body of `new_cache`: one room for all layers, or one for each kind."""
-        rooms = {layer: _room(layer) for layer in self.stack.layer_types}
-        distinct = list(dict.fromkeys(rooms.values()))
-        scope = Scope("self.config")
-        types = list(self.stack.layer_types)
+        types, scope = list(self.stack.layer_types), Scope("self.config")
+        kept = {layer: _kept(layer) for layer in types}
+        room = self._by_kind("kind", lambda layer: _room(layer, scope))
+        shapes = {
+            layer: _shapes(kept[layer], "capacity" if room == "capacity" else "room", scope)
+            for layer in types
+        }
         text = CacheText(
             like,
             self.stack.layers_name,
             self.kinds,
-            _shapes(distinct[0], scope),
-            cases(types, lambda layer: _both(rooms[layer], scope)),
-            _both(rooms[types[-1]], scope),
+            None if room == "capacity" else room,
+            list(dict.fromkeys(shapes[types[0]])),
+            len(set(kept.values())) == 1,
+            cases(types, lambda layer: ", ".join(shapes[layer])),
+            ", ".join(shapes[types[-1]]),
         )
-        template = "model/one_room" if len(distinct) == 1 else "model/room_by_kind"
-        return list(lines(template, "forward", text))
+        is_one = text.alike and len({_room(layer, scope) for layer in types}) == 1
+        return list(lines("model/one_room" if is_one else "model/room_by_kind", "forward", text))
 
 
 @dataclass(frozen=True)
@@ -155,7 +167,9 @@ class CacheText:
     like: str
     layers_name: str
     kinds: str
-    shapes: list[str]  # of keys and values, or one for both
+    room: str | None  # of a layer, where that is not the capacity for all
+    shapes: list[str]  # of the first layer's keys and values, or one for both
+    alike: bool  # whether all layers keep the same of a token
     cases: list[Case]
     last: str
 
@@ -171,51 +185,84 @@ def cases(layers: list[LayerType], value: Construct) -> list[Case]:
     ]
 
 
-def _room(layer: LayerType) -> tuple[Width, Width]:
+def _keeper(layer: LayerType) -> Attention | LatentAttention:
+    """The attention of a layer that a cache keeps the tokens of."""
+    own = self_attention(layer.block)
+    if own is None or not own.cached:
+        raise TypeError(f"layer {layer.name} keeps nothing")
+    return own
+
+
+def _kept(layer: LayerType) -> tuple[Width, Width]:
     """What a layer keeps of each token: heads times features of keys, and of values."""
-    for sublayer in layer.block.sublayers:
-        body = sublayer.body
-        if isinstance(body, Attention) and body.cached and body.source is AttentionSource.SELF:
-            kept = Width(((body.n_kv_heads, body.head_dim),))
-            return kept, kept
-        if isinstance(body, LatentAttention) and body.cached:
-            return Width(((1, body.kv_rank),)), Width(((1, body.rotary_dim),))
-    raise TypeError(f"layer {layer.name} keeps nothing")
+    own = _keeper(layer)
+    if isinstance(own, LatentAttention):
+        return Width(((1, own.kv_rank),)), Width(((1, own.rotary_dim),))
+    kept = Width(((own.n_kv_heads, own.head_dim),))
+    return kept, kept
 
 
-def _shapes(room: tuple[Width, Width], scope: Scope) -> list[str]:
-    """The shapes of one layer's keys and values; one where they are equal."""
-    return [_shape(width, scope) for width in dict.fromkeys(room)]
+def _room(layer: LayerType, scope: Scope) -> str:
+    """How many tokens a layer keeps: of a window all but the newest, which comes with the call."""
+    window = kept_window(_keeper(layer))
+    return "capacity" if window is None else f"min({scope.number(window)} - 1, capacity)"
 
 
-def _both(room: tuple[Width, Width], scope: Scope) -> str:
-    """The shapes of one layer's keys and values, as code for two names."""
-    return ", ".join(_shape(width, scope) for width in room)
+def _shapes(kept: tuple[Width, Width], room: str, scope: Scope) -> list[str]:
+    """The shapes of one layer's keys and values."""
+    return [_shape(width, room, scope) for width in kept]
 
 
-def _shape(kept: Width, scope: Scope) -> str:
+def _shape(kept: Width, room: str, scope: Scope) -> str:
     heads, features = (
         scope.number(factor) if isinstance(factor, Size) else str(factor)
         for factor in kept.terms[0]
     )
-    return f"(batch, {heads}, capacity, {features})"
+    return f"(batch, {heads}, {room}, {features})"
 
 
 def cache_section(model: Model) -> str:
     """The classes of the cache, with the shapes of what this model's layers keep."""
-    parts = list(walk(model.stacks))
-    kept = [p for p in parts if isinstance(p, Attention) and p.cached]
-    plain = [p for p in kept if p.source is AttentionSource.SELF]
-    latent = any(isinstance(p, LatentAttention) and p.cached for p in parts)
-    letters = sorted({"K" if p.is_grouped else "H" for p in plain})
-    shapes = [f"[B, {letter}, {{}}, E]" for letter in letters]
-    keys, values = shapes + ["[B, 1, {}, L]"] * latent, shapes + ["[B, 1, {}, R]"] * latent
-    pairs = [f"2 x {shape}" for shape in shapes] + ["[B, 1, {}, L], [B, 1, {}, R]"] * latent
-    new, all_ = (" or ".join(pair.replace("{}", letter) for pair in pairs) for letter in "TS")
+    parts = [p for p in walk(model.stacks) if isinstance(p, Attention | LatentAttention)]
+    own = [p for p in parts if p.cached and not _is_of_memory(p)]
+    near = [p for p in own if kept_window(p) is not None]
+    room, reached = ("room", "P") if near else ("capacity", "S")
+    move = f"{_pairs(own, 'T')} -> {_pairs(own, reached)}"
+    what = "tokens, return all in reach" if near else "new tokens, return all so far"
     return section(
         "model/cache",
-        keys=" or ".join(shape.format("capacity") for shape in keys),
-        values=" or ".join(shape.format("capacity") for shape in values),
-        memory=len(kept) > len(plain),
-        doc=moving("Store new tokens, return all so far", f"{new} -> {all_}", indent=8),
+        keys=_either(own, room, "L"),
+        values=_either(own, room, "R"),
+        memory=any(p.cached and _is_of_memory(p) for p in parts),
+        windowed=bool(near),
+        near_keys=_either(near, reached, "L"),
+        near_values=_either(near, reached, "R"),
+        doc=moving(f"Store {what}", move, 8),
     )
+
+
+def _is_of_memory(part: Attention | LatentAttention) -> bool:
+    return isinstance(part, Attention) and part.source is AttentionSource.MEMORY
+
+
+def _heads(parts: list[Attention | LatentAttention]) -> list[str]:
+    """The letters of their key heads."""
+    plain = [p for p in parts if isinstance(p, Attention)]
+    return sorted({"K" if p.is_grouped else "H" for p in plain})
+
+
+def _has_latents(parts: list[Attention | LatentAttention]) -> bool:
+    return any(isinstance(p, LatentAttention) for p in parts)
+
+
+def _either(parts: list[Attention | LatentAttention], length: str, width: str) -> str:
+    """The shapes of the keys, or of the values, of so many tokens; a latent's have that width."""
+    found = [f"[B, {letter}, {length}, E]" for letter in _heads(parts)]
+    return " or ".join(found + [f"[B, 1, {length}, {width}]"] * _has_latents(parts))
+
+
+def _pairs(parts: list[Attention | LatentAttention], length: str) -> str:
+    """The shapes of keys and values together."""
+    found = [f"2 x [B, {letter}, {length}, E]" for letter in _heads(parts)]
+    latent = f"[B, 1, {length}, L], [B, 1, {length}, R]"
+    return " or ".join(found + [latent] * _has_latents(parts))

@@ -70,7 +70,8 @@ class Masks:
             if key.reach is None:
                 return [f"{name} = {bias}"]
             near = self._reach(key.reach, key.causal)
-            return [f"near = {near}", f'{name} = {bias}.masked_fill(~near, float("-inf"))']
+            reached = f"{bias}[..., -near.size(-1) :]" if self.cached else bias
+            return [f"near = {near}", f'{name} = {reached}.masked_fill(~near, float("-inf"))']
         if key.reach is not None:
             return [f"{name} = {self._reach(key.reach, key.causal)}"]
         if key.causal and self.text.flag and self.cached:
@@ -85,14 +86,13 @@ class Masks:
 
     def _reach(self, reach: Reach, causal: bool) -> str:
         """The call that makes the mask of a window or of chunks."""
-        span = self._span if self.cached or not causal else f"0, {self._span}"
         rest = f"{self.mask}, {self.tokens}.device"
         match reach:
             case Window(size):
                 function = "visible_window" if causal else "visible_both_sides"
-                return f"{function}({span}, self.config.{size.name}, {rest})"
+                return f"{function}({self._span}, self.config.{size.name}, {rest})"
             case Chunk(size):
-                return f"visible_chunk({span}, self.config.{size.name}, {rest})"
+                return f"visible_chunk({self._span}, self.config.{size.name}, {rest})"
             case _:
                 assert_never(reach)
 

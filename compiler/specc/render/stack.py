@@ -111,7 +111,8 @@ class StackText:
             for s in layer.block.sublayers
             if isinstance(s.body, Attention) and s.body.gives_weights
         ]
-        keys = "M" if AttentionSource.MEMORY in sources else "S" if self.cached else "T"
+        own = "T" if self.view is None else self.view.keys
+        keys = "M" if AttentionSource.MEMORY in sources else own
         return f"[B, H, T, {keys}]"
 
     # Modules

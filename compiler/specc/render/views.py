@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from specc.ir.attention import Attention, AttentionSource, LatentAttention
+from specc.ir.attention import Attention, AttentionSource, LatentAttention, kept_window
 from specc.ir.block import Stack, TokenInput
 from specc.ir.model import Model
 from specc.ir.views import View, self_attention, views
@@ -30,9 +30,11 @@ class ViewText:
     biased: bool  # every mask is an additive bias
     mixed: bool  # some masks are
     spelled: bool  # every mask is there: none is left to SDPA's causal flag, or to seeing all
+    near: bool  # some masks say which places are near, one for all texts
     causal: bool  # some layers look at the past only
     both_ways: bool  # some look both ways
     cached: bool
+    windowed: bool  # some layers keep a window only
     temperature: bool
 
     @property
@@ -40,6 +42,11 @@ class ViewText:
         """Whether it carries SDPA's own causal flag, which else follows from the mask."""
         several = self.cached or self.mixed or self.both_ways
         return self.causal and several and not self.spelled
+
+    @property
+    def leaves_lone(self) -> bool:
+        """Whether the window of a single new token goes without a mask, which no bias asks for."""
+        return self.windowed and not self.biased and not self.mixed
 
     @property
     def mask(self) -> str:
@@ -51,13 +58,18 @@ class ViewText:
 
     @property
     def mask_type(self) -> str:
-        return "Tensor" if self.spelled else "Tensor | None"
+        return "Tensor" if self.spelled and not self.leaves_lone else "Tensor | None"
+
+    @property
+    def keys(self) -> str:
+        """The letter of the length of all keys that a layer may look at."""
+        return "P" if self.windowed else "S" if self.cached else "T"
 
     @property
     def mask_shape(self) -> str:
-        """As a shape comment, with the S keys that a cache adds to the T new tokens."""
-        keys = "S" if self.cached else "T"
-        alone = (self.flag and self.cached) or (self.spelled and not self.biased)
+        """As a shape comment, with the keys that a cache adds to the T new tokens."""
+        keys = self.keys
+        alone = (self.flag and self.cached) or self.near
         plain = [f"[T, {keys}]"] * alone + [f"[B, 1, T, {keys}]"]
         biased = [f"[H, T, {keys}]", f"[B, H, T, {keys}]"]
         if self.biased:
@@ -112,9 +124,11 @@ def _own(stack: Stack) -> ViewText:
         biased=all(view.alibi is not None for view in own),
         mixed=len({view.alibi is not None for view in own}) > 1,
         spelled=all(_is_spelled(view) for view in own),
+        near=any(view.reach is not None and view.alibi is None for view in own),
         causal=any(view.causal for view in own),
         both_ways=not all(view.causal for view in own),
         cached=any(a.cached for a in attentions),
+        windowed=any(kept_window(a) is not None for a in attentions),
         temperature=any(a.temperature is not None for a in attentions if isinstance(a, Attention)),
     )
 
@@ -130,9 +144,11 @@ def _united(texts: list[ViewText]) -> ViewText | None:
         return None
     return replace(
         texts[0],
+        near=any(t.near for t in texts),
         causal=any(t.causal for t in texts),
         both_ways=any(t.both_ways for t in texts),
         cached=any(t.cached for t in texts),
+        windowed=any(t.windowed for t in texts),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from specc.ir.attention import Attention, AttentionSource
+from specc.ir.attention import Attention, AttentionSource, kept_window
 from specc.ir.model import Model
 from specc.render.code import moving
 from specc.render.engine import section
@@ -42,7 +42,11 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
 
 
 def _keys(parts: Sequence[Attention]) -> list[str]:
-    """Where the keys stand. All so far, S, are those of a memory too, or of an encoder."""
+    """Where the keys stand. All so far, S, are those of a memory too, or of an encoder; all in
+    reach, P, are all so far where no window is.
+    """
+    if any(kept_window(a) is not None for a in parts):
+        return ["P"]
     found = ["M" if a.source is AttentionSource.MEMORY else "S" if a.cached else "T" for a in parts]
     return ["S"] if "S" in found else sorted(set(found), key="TM".index)
 

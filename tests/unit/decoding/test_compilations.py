@@ -1,4 +1,6 @@
-"""Compilations while a text is continued: one for the prompt, at most two for the steps."""
+"""Compilations while a text is continued: one for the prompt, at most two for the steps, which
+windows fill up on the way.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from tests.unit.verify.files import compiled
 
 STEPS = 64
 PROMPT = 9
-NAMES = ("gpt2", "llama_3_2_1b", "gemma_3_1b", "mixtral_8x7b", "deepseek_v3")
+WINDOW = 30
+NAMES = ("gpt2", "llama_3_2_1b", "gemma_3_1b", "mistral_7b", "mixtral_8x7b", "deepseek_v3")
 
 
 @pytest.mark.parametrize("padded", [False, True], ids=["plain", "padded"])
@@ -30,7 +33,9 @@ def test_decoding_compiles_once_or_twice(name, padded):
 
     with loaded(compilation.artifact.text, name) as file:
         numbers = Subject(compilation.model, file).numbers
-        config = file.config_class(**{**numbers, "max_seq_len": PROMPT + STEPS + 1})
+        windows = {name: WINDOW for name in numbers if name.startswith("window")}
+        longest = {"max_seq_len": PROMPT + STEPS + 1}
+        config = file.config_class(**{**numbers, **windows, **longest})
         live = file.model_class(config).eval()
         tokens = torch.randint(30, (3, PROMPT), generator=torch.Generator().manual_seed(0))
         mask = torch.arange(PROMPT) >= torch.tensor([[0], [2], [5]]) if padded else None

@@ -16,6 +16,7 @@ BATCH = 4
 LENGTH = 9
 MEMORY_LENGTH = 11
 PADS = 3
+CHANGED = 5  # the place that tests of looking change
 STRIDE = 5  # from one token id to the next
 
 # True = a real token. Padding left, right, on both sides with a hole, and nothing else.

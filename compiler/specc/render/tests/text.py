@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from specc.ir.attention import Attention, QkL2Norm
-from specc.ir.block import Stack, TokenInput
+from specc.ir.block import TokenInput
 from specc.ir.feed_forward import MixtureOfExperts
 from specc.ir.heads import (
     ClassifierHead,
@@ -19,13 +19,14 @@ from specc.ir.layers import Dropout, Norm, NormWeight, RmsNorm
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, PositionIndex, Rotary, Sinusoidal
 from specc.ir.sizes import Vector
-from specc.ir.views import self_attention
-from specc.ir.walk import config_fields, walk
+from specc.ir.walk import config_fields, resize, walk
 from specc.render.code import literal
 from specc.render.engine import section
 from specc.render.header import ORDER
 from specc.render.tests.cast_order import CastOrder
+from specc.render.tests.continuing import ROOM, Continuing, grows
 from specc.render.tests.facts import (
+    CHANGED,
     LENGTH,
     MASK,
     MEMORY_LENGTH,
@@ -35,6 +36,7 @@ from specc.render.tests.facts import (
     Facts,
     Rows,
 )
+from specc.render.tests.reach import followers, told
 
 
 class FileText:
@@ -54,6 +56,7 @@ class FileText:
         self.module = module
         self.name = model.class_name
         self.kind = model.kind
+        self.continuing = Continuing(model, self.is_tuple)
         self.has_cache = model.cache
         self.has_dropout = any(isinstance(part, Dropout) for part in walk(model.stacks))
 
@@ -191,19 +194,40 @@ class FileText:
     # Behaviour
 
     @property
-    def is_causal(self) -> bool:
-        """Whether the places of the last stack see the past only."""
-        return _reach(self.model.stacks[-1]) == "past"
+    def followers(self) -> tuple[int, int]:
+        """The first place of the last stack that follows the changed one, and one past the last."""
+        small = resize(self.model, dict(self.facts.sizes))
+        return followers(small.stacks[-1], CHANGED, LENGTH)
 
     @property
-    def sees_itself(self) -> bool:
-        """Whether the places of the last stack see no other."""
-        return _reach(self.model.stacks[-1]) == "itself"
+    def all_follow(self) -> bool:
+        """Whether every place follows the changed one."""
+        return self.followers == (0, LENGTH)
 
     @property
-    def sees_all(self) -> bool:
-        """Whether each place of the last stack sees every other."""
-        return _reach(self.model.stacks[-1]) == "all"
+    def told(self) -> list[str]:
+        """What a test says of the gaps at all places; of a pooled output, that there is one."""
+        if self.has_places:
+            return told(self.followers, LENGTH)
+        head = main_head(self.model)
+        is_late = isinstance(head, ClassifierHead) and head.pool is Pool.FIRST and self.followers[0]
+        return [
+            (
+                "assert gap.abs().max() < 1e-12"
+                if is_late
+                else "assert gap.abs().amax(-1).min() > 1e-9"
+            )
+        ]
+
+    @property
+    def looking(self) -> str:
+        """What a test of it is called."""
+        if self.followers == (CHANGED, CHANGED + 1):
+            return "tokens_see_only_themselves"
+        if self.all_follow:
+            return "every_token_sees_every_other"
+        is_causal = self.followers[0] == CHANGED
+        return "no_token_sees_the_future" if is_causal else "tokens_see_as_far_as_they_may"
 
     @property
     def counts_columns(self) -> bool:
@@ -226,6 +250,11 @@ class FileText:
     def side_names(self) -> str:
         """Their names."""
         return '"right"' if self.counts_columns else '"left", "right"'
+
+    @property
+    def room(self) -> int:
+        """The room of a cache for LENGTH tokens, within which a whole pass turns alike."""
+        return LENGTH if grows(self.model) else ROOM
 
     @property
     def tie(self) -> str | None:
@@ -298,9 +327,12 @@ class FileText:
         """The templates that this file needs, in order."""
         yield from ("header", f"inputs_{self.kind.value}", "golden", "parameters", "helpers")
         yield from ("test_golden", "test_parameters", f"test_looking_{self.kind.value}")
-        yield f"test_padding_{self.kind.value}"
+        if not grows(self.model):
+            yield f"test_padding_{self.kind.value}"
         if self.has_cache:
             yield f"test_cache_{self.kind.value}"
+        if self.model.generate:
+            yield "test_generating"
         yield "test_dropout" if self.has_dropout else "test_no_dropout"
         if self.tie is not None:
             yield "test_tie"
@@ -330,13 +362,6 @@ def _ordered(numbers: Mapping[str, float | tuple[float, ...]]) -> list[tuple[str
     """As `Config` lists them; names that it does not know go last."""
     names = sorted(numbers, key=lambda n: ORDER.index(n) if n in ORDER else len(ORDER))
     return [(name, literal(numbers[name])) for name in names]
-
-
-def _reach(stack: Stack) -> str:
-    own = [a for a in (self_attention(t.block) for t in stack.layer_types) if a is not None]
-    if not own:
-        return "itself"
-    return "past" if all(attention.causal for attention in own) else "all"
 
 
 def render_tests(model: Model, facts: Facts, module: str) -> str:

@@ -100,6 +100,11 @@ MASKS = (
     swap("is_causal with a cache", "token_mask is None and start == 0", "token_mask is None"),
     swap("a chunk sees its own future", "end - start == 1", "end - start >= 1"),
     swap(
+        "a lone token sees padding",
+        "token_mask is None and end - start == 1",
+        "end - start == 1",
+    ),
+    swap(
         "mask offset forgotten with a cache",
         "torch.arange(start, end, device=device)[:, None]",
         "torch.arange(end - start, device=device)[:, None]",

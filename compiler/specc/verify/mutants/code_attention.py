@@ -14,6 +14,8 @@ WIDE_CAP = 40  # e^-40 is 4e-18
 
 _CAP = "softcap * torch.tanh(scores / softcap)"
 _FAR = "query - key < window"
+_FIRST = "start - window + 1"
+_EARLY = "_mask[:, None, None, : end - first]"
 _WIDTHS = "self.kv_widths"
 _UNFOLD = f"k, v = torch.split(unfolded, {_WIDTHS}, -1)"
 
@@ -81,6 +83,28 @@ REACH: tuple[CodeMutant, ...] = (
     ),
     swap("chunk: the future is visible", "past & same[:, None] & real", "same[:, None] & real"),
     swap("chunk: padding visible", "past & same[:, None] & real", "past & same[:, None]"),
+)
+
+KEPT: tuple[CodeMutant, ...] = (
+    swap("window: kept one too short", "min(_w - 1, capacity)", "min(_w - 2, capacity)"),
+    swap("window: kept one too long", "min(_w - 1, capacity)", "min(_w, capacity)"),
+    swap("window: the oldest stay", "k[:, :, k.size(2) - room :]", "k[:, :, :room]"),
+    swap("window: old values stay", "self.values.copy_(_v)", "self.values"),
+    swap(
+        "window: new tokens before the kept ones",
+        "torch.cat((self.keys[:, :, :start], k), dim=2)",
+        "torch.cat((k, self.keys[:, :, :start]), dim=2)",
+    ),
+    swap(
+        "window: kept values with new keys",
+        "torch.cat((self.values[:, :, :start], v), dim=2)",
+        "torch.cat((self.values[:, :, :start], k), dim=2)",
+    ),
+    swap("window: columns of all tokens", f"max(0, {_FIRST})", "0"),
+    swap("window: the first column is one too late", _FIRST, "start - window + 2"),
+    swap("window: a mask of the first columns", "_mask[:, None, None, first:]", _EARLY),
+    swap("window: mask inverted", "_mask[:, None, None, first:]", "~_mask[:, None, None, first:]"),
+    swap("window: biases of the first columns", "_b[..., -_n:]", "_b[..., :_n]"),
 )
 
 SCORES: tuple[CodeMutant, ...] = (
@@ -176,4 +200,4 @@ STRETCHING: tuple[CodeMutant, ...] = (
     ),
 )
 
-CODE_ATTENTION: tuple[CodeMutant, ...] = (*REACH, *SCORES, *LATENT, *STRETCHING)
+CODE_ATTENTION: tuple[CodeMutant, ...] = (*REACH, *KEPT, *SCORES, *LATENT, *STRETCHING)

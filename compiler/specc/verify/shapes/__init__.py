@@ -10,7 +10,9 @@ fields). What it may be follows from its meaning in the header's paragraph `Shap
 
 - batch: the run's batch. New tokens: those of this call of the model, or the places of its memory,
   since layers and helpers work on these as well. All tokens so far: old and new ones, or the
-  memory's. Memory places: the memory's. In `__init__` there are none of them.
+  memory's. Tokens in reach: these, or the new ones and those that a window of `Config` lets the
+  first of them look back at, which may differ from one tensor to the next of `[...] each`. Memory
+  places: the memory's. In `__init__` there are none of them.
 - vocabulary, model width, query heads, key/value heads, head width, turned features, feed-forward
   width, classes: the `Config` field of that name, or one of those with a suffix (`d_ff_encoder`).
   In a function of the module whose comments have no letter for key/value heads, query heads may be
@@ -18,8 +20,9 @@ fields). What it may be follows from its meaning in the header's paragraph `Shap
 - an expert's tokens: the rows of a matrix of the call.
 - Another meaning, or a `Config` without that field: any number, if the letter stands at two places.
 
-A lower-case name is an integer parameter of the function, a `Config` field, or a cache's
-`capacity`. What else is a lie: see `judge`.
+A lower-case name is an integer parameter of the function, a `Config` field, a cache's `capacity`,
+or the `room` of one of its layers, which for a window is all but its newest token. What else is a
+lie: see `judge`.
 """
 
 from __future__ import annotations

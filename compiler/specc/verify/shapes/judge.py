@@ -86,7 +86,7 @@ def _conflict(conflict: Conflict, sizes: Sizes) -> str:
     reason = f"{subject} is {conflict.seen}"
     statement = conflict.place.statement
     for name in sorted(statement.names - statement.letters):
-        if sizes.named(name) is None:
+        if not sizes.named(name):
             return f"{reason}, and no size is called {name} here"
     wants = wanted(statement, sizes, conflict.numbers)
     letters = ", ".join(f"{name}={number}" for name, number in wants.items())
@@ -100,7 +100,7 @@ def _undeclared(scope: Scope, legend: Legend) -> Iterator[Lie]:
 
 
 def _alone(scope: Scope, legend: Legend) -> Iterator[Lie]:
-    """S and M are lengths beside T: where nothing else is told of, a length is T."""
+    """S, P and M are lengths beside T: where nothing else is told of, a length is T."""
     if any(legend.is_length(letter, Length.NEW) for letter in scope.letters):
         return
     new = next((c for c in legend.meanings if legend.is_length(c, Length.NEW)), None)
@@ -109,9 +109,8 @@ def _alone(scope: Scope, legend: Legend) -> Iterator[Lie]:
     has_memory = any(word in name for name in scope.parameters for word in MEMORY_WORDS)
     for place in scope.places:
         for letter in sorted(place.statement.letters):
-            if legend.is_length(letter, Length.ALL) or (
-                legend.is_length(letter, Length.MEMORY) and not has_memory
-            ):
+            is_later = any(legend.is_length(letter, late) for late in (Length.ALL, Length.REACH))
+            if is_later or (legend.is_length(letter, Length.MEMORY) and not has_memory):
                 yield _lie(place, f"{letter} stands here without {new}: say {new}")
 
 

@@ -21,6 +21,7 @@ class Length(Enum):
     BATCH = "batch"
     NEW = "new tokens"
     ALL = "all tokens so far"
+    REACH = "tokens in reach"
     MEMORY = "memory places"
 
 
@@ -43,6 +44,7 @@ CONFIG_FIELDS = {
     "expert groups": "n_groups",
 }
 ROWS = "an expert's tokens"
+WINDOW = "window"
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def values_of(base: str, config: Mapping[str, int]) -> frozenset[int]:
     return found
 
 
-def lengths(length: Length, facts: Facts) -> frozenset[int]:
+def lengths(length: Length, facts: Facts, windows: frozenset[int]) -> frozenset[int]:
     """What a letter of a run may be: a layer or helper may be at work on the memory."""
     match length:
         case Length.BATCH:
@@ -110,6 +112,24 @@ def lengths(length: Length, facts: Facts) -> frozenset[int]:
             found = [facts.new, facts.memory]
         case Length.ALL:
             found = [facts.all, facts.memory]
+        case Length.REACH:
+            found = [facts.all, facts.memory, *_in_reach(facts, windows)]
         case Length.MEMORY:
             found = [facts.memory]
     return frozenset(number for number in found if number is not None)
+
+
+def _in_reach(facts: Facts, windows: frozenset[int]) -> list[int]:
+    """The new tokens and those before that the first of them may look at, for each window."""
+    if facts.all is None or facts.new is None:
+        return []
+    past = facts.all - facts.new
+    return [facts.new + min(past, window - 1) for window in windows]
+
+
+def rooms(facts: Facts, config: Mapping[str, int]) -> frozenset[int]:
+    """How many tokens a layer's cache may have room for: a window's but one, or its capacity."""
+    if facts.capacity is None:
+        return frozenset()
+    windows = values_of(WINDOW, config)
+    return frozenset([facts.capacity, *(min(window - 1, facts.capacity) for window in windows)])

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from specc.verify.shapes.grammar import Dimension, Reading, Shape, Statement, is_letter
-from specc.verify.shapes.legend import Legend, Length, lengths, values_of
+from specc.verify.shapes.legend import WINDOW, Legend, Length, lengths, rooms, values_of
 from specc.verify.shapes.places import Place, Scope
 from specc.verify.shapes.recorder import Call, Seen
 
@@ -29,21 +29,24 @@ class Sizes:
     is_helper: bool
     call: Call
 
-    def named(self, name: str) -> int | None:
-        """A size that is written out: a parameter, a `Config` field, or a cache's capacity."""
-        integers = dict(self.call.integers)
-        if name in integers:
-            return integers[name]
-        return self.config.get(name, self.call.facts.capacity if name == "capacity" else None)
+    def named(self, name: str) -> frozenset[int]:
+        """What a size that is written out may be: a parameter, a `Config` field, a cache's capacity
+        or the room of one of its layers.
+        """
+        capacity = self.call.facts.capacity
+        numbers = {"capacity": capacity, **self.config, **dict(self.call.integers)}
+        if name == "room" and name not in numbers:
+            return rooms(self.call.facts, self.config)
+        number = numbers.get(name)
+        return frozenset() if number is None else frozenset([number])
 
     def domain(self, name: str) -> frozenset[int] | None:
         """What a letter or name may be; None where any number will do."""
         if not is_letter(name):
-            number = self.named(name)
-            return frozenset() if number is None else frozenset([number])
+            return self.named(name)
         for length in Length:
             if self.legend.is_length(name, length):
-                return lengths(length, self.call.facts)
+                return lengths(length, self.call.facts, values_of(WINDOW, self.config))
         if self.legend.counts_rows(name):
             return self._rows()
         field = self.legend.field(name)
@@ -111,8 +114,17 @@ class _Search:
             if pairs is None:
                 continue
             marked = used | {(number, i)} if pairs else used
-            for more in self._fits(pairs, numbers):
+            for more in self._fits(self._unshared(pairs) if reading.each else pairs, numbers):
                 yield from self.solutions(index + 1, more, marked)
+
+    def _unshared(self, pairs: list[tuple[Dimension, int]]) -> list[tuple[Dimension, int]]:
+        """Without the reaches, where they are right: each layer's tensor has one of its own."""
+        return [
+            (dimension, found)
+            for dimension, found in pairs
+            if not self.sizes.legend.is_length(dimension.text, Length.REACH)
+            or found not in (self.sizes.domain(dimension.text) or ())
+        ]
 
     def _fits(self, pairs: list[tuple[Dimension, int]], numbers: Numbers) -> Iterator[Numbers]:
         """Every way to number the letters of these dimensions."""
