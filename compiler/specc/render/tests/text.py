@@ -37,6 +37,7 @@ from specc.render.tests.facts import (
     Rows,
 )
 from specc.render.tests.reach import followers, told
+from specc.render.tests.vocabulary import known_ids
 
 
 class FileText:
@@ -175,8 +176,8 @@ class FileText:
 
     def vocabulary(self, i: int) -> str:
         """How many ids stack `i` knows."""
-        part = self.model.stacks[i].input
-        return part.embedding.rows.name if isinstance(part, TokenInput) else ""
+        ids = known_ids(self.model, i)
+        return "" if ids is None else ids.name
 
     @property
     def width(self) -> str:
@@ -264,9 +265,8 @@ class FileText:
 
     @property
     def tie_vocabulary(self) -> str:
-        """How many rows it has."""
-        tied = self._tied
-        return "" if tied is None else tied[0].embedding.rows.name
+        """How many ids it has rows for."""
+        return self.vocabulary(len(self.model.stacks) - 1)
 
     @property
     def tie_output(self) -> str:

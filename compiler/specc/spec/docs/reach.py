@@ -15,8 +15,8 @@ DOCS: dict[str, Doc] = {
     "attention.window": Doc(
         (
             "A query sees near keys only. Causal: the last `window` columns, its own counted "
-            "(query - key < window). Both ways: window columns to each side (|query - key| <= "
-            "window)."
+            "(query - key < window), and a cache keeps no more: window - 1 tokens before the new "
+            "ones. Both ways: window columns to each side (|query - key| <= window)."
         ),
         source="Beltagy et al. 2020; Jiang et al. 2023, §2",
         mistakes=(
@@ -27,13 +27,15 @@ DOCS: dict[str, Doc] = {
             "Counted without the query's own key, or the causal bound used both ways.",
             "The wrong layers given the window: local and global ones exchanged.",
             "Tested with inputs that fit the window: every variant agrees.",
+            "A mask over all tokens so far beside a cache of the window: other columns are meant.",
         ),
         check="keys counted row by row, longer than the window; cache parity beyond it",
     ),
     "attention.chunk": Doc(
         (
             "A query sees only the tokens before it in its own chunk of that many: equal "
-            "position // chunk, counted in real tokens."
+            "position // chunk, counted in real tokens. A cache keeps all: padding among them may "
+            "stretch a chunk over any number of columns."
         ),
         source="Meta 2025 (Llama 4)",
         mistakes=(

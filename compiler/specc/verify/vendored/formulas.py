@@ -22,6 +22,7 @@ from specc.render.tests.facts import (
     STRIDE,
 )
 from specc.render.tests.text import adds_one
+from specc.render.tests.vocabulary import known_ids
 from specc.verify.calls import flat
 
 GAP = 1000  # how far apart the numbers of neighbouring tensors start
@@ -98,10 +99,10 @@ def padded(model: Model) -> Inputs:
 
 
 def _ids(model: Model, stack: int, length: int) -> Tensor:
-    part = model.stacks[stack].input
-    if not isinstance(part, TokenInput):
+    known = known_ids(model, stack)
+    if known is None:
         raise ValueError(f"the {model.stacks[stack].name} reads features")
-    ids = STRIDE * torch.arange(BATCH * length) % (part.embedding.rows.value - 1)
+    ids = STRIDE * torch.arange(BATCH * length) % (known.value - 1)
     return ids.view(BATCH, length)
 
 
