@@ -39,7 +39,7 @@ def test_it_passes_on_its_own_model_and_is_short_and_stands_alone(name):
     assert test.path == f"test_{name}.py"
     assert set(imported(test.text)) - sys.stdlib_module_names == {"torch", "pytest", name}
     lines = test.text.splitlines()
-    assert len(lines) <= 440
+    assert len(lines) <= 500
     assert [line for line in lines[1:] if len(line) > 88] == []
 
 

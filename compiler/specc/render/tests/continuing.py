@@ -34,8 +34,19 @@ class Continuing:
     @property
     def given(self) -> str:
         """What `generate` is given."""
+        return self.asking(NEW)
+
+    def asking(self, new: int) -> str:
+        """What it is given for so many tokens."""
         source, mask = ("SOURCE, ", "SOURCE_MASK, ") if self.is_translating else ("", "")
-        return f"{source}{self.text}, {NEW}, {mask}mask"
+        return f"{source}{self.text}, {new}, {mask}mask"
+
+    @property
+    def first_row(self) -> str:
+        """What it is given for the first row alone, which has no padding on the left."""
+        rows = ("SOURCE", "TARGET", "SOURCE_MASK") if self.is_translating else (self.text,)
+        first = [f"{name}[:1]" for name in rows]
+        return ", ".join([*first[:2], str(NEW), *first[2:]])
 
     @property
     def whole(self) -> str:

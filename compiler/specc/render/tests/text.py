@@ -63,9 +63,11 @@ class FileText:
 
     @property
     def imported(self) -> str:
-        """The names to import, as import sorters order them: capitals first."""
+        """The names to import, as import sorters order them: constants, classes, functions."""
         names = ["Config", self.name, *(["Output"] if self.is_tuple else [])]
-        return ", ".join(sorted(names, key=lambda n: (not n.isupper() or len(n) < 2, n.lower())))
+        if self.model.generate:
+            names.append("sample")
+        return ", ".join(sorted(names, key=_import_order))
 
     @property
     def defaults(self) -> list[tuple[str, str]]:
@@ -332,7 +334,7 @@ class FileText:
         if self.has_cache:
             yield f"test_cache_{self.kind.value}"
         if self.model.generate:
-            yield "test_generating"
+            yield from ("test_generating", "test_sampling")
         yield "test_dropout" if self.has_dropout else "test_no_dropout"
         if self.tie is not None:
             yield "test_tie"
@@ -343,6 +345,11 @@ class FileText:
         if self.has_short:
             yield "test_short"
         yield from ("test_running", f"test_refusing_{self.kind.value}")
+
+
+def _import_order(name: str) -> tuple[bool, bool, str]:
+    is_constant = name.isupper() and len(name) > 1
+    return name[0].islower(), not is_constant, name.lower()
 
 
 def main_head(model: Model) -> Head:
