@@ -11,6 +11,7 @@ from specc.ir.attention import (
     LatentAttention,
     PositionTemperature,
     Window,
+    kept_window,
 )
 from specc.ir.block import Stack
 from specc.ir.feed_forward import Clamp
@@ -33,7 +34,7 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     found = []
     latent = [p for p in walk(model.stacks) if isinstance(p, LatentAttention)]
     if attentions or latent:
-        found += _heads(attentions, latent, texts[model.stacks[-1].name].keys if latent else "T")
+        found += _heads(attentions, latent)
     found += Turns(model).sections()
     spelled = [a for a in attentions if a.gives_weights or is_explicit(a)]
     if spelled:
@@ -64,8 +65,10 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
     return found + [section("helpers/sample")] * model.generate + _checks(model)
 
 
-def _heads(plain: list[Attention], latent: list[LatentAttention], keys: str) -> list[str]:
+def _heads(plain: list[Attention], latent: list[LatentAttention]) -> list[str]:
     """The functions that take heads apart and put them together; a latent unfolds all its keys."""
+    windowed = any(kept_window(part) is not None for part in latent)
+    keys = "P" if windowed else "S" if any(part.cached for part in latent) else "T"
     width = "head_dim" if plain and latent else "E"
     lengths = dict.fromkeys(f"T{keys}")
     packed = " or ".join(f"[B, {length}, H*{width}]" for length in lengths)

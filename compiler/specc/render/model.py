@@ -10,12 +10,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from specc.ir.attention import Attention, AttentionSource, LatentAttention, QkL2Norm
+from specc.ir.attention import (
+    Attention,
+    AttentionSource,
+    LatentAttention,
+    QkL2Norm,
+    kept_window,
+)
 from specc.ir.block import Block, LayerType, Stack, Sublayer, TokenInput
 from specc.ir.feed_forward import FeedForward, Glu, MixtureOfExperts, Mlp
 from specc.ir.layers import Norm
 from specc.ir.model import Kind, Model
 from specc.ir.positions import LearnedPosition, Rotary, Sinusoidal
+from specc.ir.views import self_attention
 from specc.ir.walk import walk
 from specc.render.attention import attention_section
 from specc.render.attention_text import AttentionText
@@ -155,8 +162,15 @@ class FilePlan:
         return with_more(self.blocks.call(role).code(Scope()), *bodies, *counted)
 
     def view(self, cls: PartClass[Part]) -> ViewText | None:
-        """What the layers look through in which the class stands."""
-        return self.views.get(cls.roles[0].stack)
+        """What the layers look through in which the class stands, by a window or not."""
+        view = self.views.get(cls.roles[0].stack)
+        return view and replace(view, windowed=any(map(self._is_windowed, cls.roles)))
+
+    def _is_windowed(self, role: Role[Part]) -> bool:
+        """Whether a cache keeps only a window of the layers in that role."""
+        types = self.model.stack(role.stack).layer_types
+        own = (self_attention(t.block) for t in types if t.name == role.layer_type)
+        return any(attention is not None and kept_window(attention) for attention in own)
 
     def class_sections(self) -> list[str]:
         """Attention, feed-forward and block classes, bottom-up."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from specc.ir.attention import Attention, AttentionSource, kept_window
 from specc.ir.model import Model
@@ -20,7 +21,10 @@ def weights_section(parts: Sequence[Attention], model: Model, texts: Mapping[str
     )
     keys = _keys(parts)
     letters = sorted({"K" if a.is_grouped else "H" for a in parts})
-    shapes = [view.mask_shape for view in views] + [f"[B, 1, 1, {keys[-1]}]"] * memory
+    near = keys == ["P"]
+    shapes = [replace(view, windowed=near).mask_shape for view in views] + [
+        f"[B, 1, 1, {keys[-1]}]"
+    ] * memory
     flags = [view.is_causal is not None for view in views] + [False] * memory
     causal = any(flags)
     optional = memory or not views or any("None" in view.mask_type for view in views)

@@ -2,8 +2,9 @@
 
 Beside shapes that do not fit, these are lies: a letter that the header does not declare or that no
 comment uses; a comment or an alternative that no run needed; two letters of one function that were
-the same number in every call; a letter that may be any number and stands in one place only; and S,
-or M, in a function that has no T and (M) no memory.
+the same number in every call; tokens in reach that are all so far in every call; a letter that may
+be any number and stands in one place only; and S, or M, in a function that has no T and (M) no
+memory.
 """
 
 from __future__ import annotations
@@ -61,20 +62,22 @@ def judge_scope(scope: Scope, legend: Legend, evidence: Evidence) -> Iterator[Li
         return
     own = {place.number for place in scope.places}  # not those of a function of the same name
     calls = tuple(c for c in evidence.calls[scope.name] if c.observations[0][0] in own)
-    solutions: list[Solution] = []
+    solved: list[tuple[Call, Solution]] = []
     refuted: set[int] = set()
     for call in calls:
         sizes = sizes_of(scope, legend, evidence.config, call)
         outcome = solve(scope, sizes)
         if isinstance(outcome, Solution):
-            solutions.append(outcome)
+            solved.append((call, outcome))
         elif outcome.place.number not in refuted:
             refuted.add(outcome.place.number)
             yield _lie(outcome.place, _conflict(outcome, sizes))
     if not refuted:
+        solutions = [solution for _, solution in solved]
         yield from _unreached(scope, calls)
         yield from _unneeded(scope, solutions, calls)
         yield from _twins(scope, solutions, legend)
+        yield from _all_in_reach(scope, solved, legend)
 
 
 def _lie(place: Place, reason: str) -> Lie:
@@ -142,6 +145,19 @@ def _unneeded(scope: Scope, solutions: list[Solution], calls: tuple[Call, ...]) 
         for i, reading in enumerate(place.statement.readings):
             if place.number in reached and (place.number, i) not in needed:
                 yield _lie(place, f"no run needed {reading.text}")
+
+
+def _all_in_reach(
+    scope: Scope, solved: list[tuple[Call, Solution]], legend: Legend
+) -> Iterator[Lie]:
+    """Where no window hides any token, those in reach are all so far, and have that letter."""
+    for letter in sorted(scope.letters):
+        if not legend.is_length(letter, Length.REACH):
+            continue
+        told = [(s.numbers[letter], call.facts.all) for call, s in solved if letter in s.numbers]
+        if told and all(reached == everything for reached, everything in told):
+            place = next(p for p in scope.places if letter in p.statement.letters)
+            yield _lie(place, f"{letter} is all tokens so far in every call")
 
 
 def _twins(scope: Scope, solutions: list[Solution], legend: Legend) -> Iterator[Lie]:
