@@ -2,6 +2,7 @@
 
 import pytest
 
+from specc.verify import ALL, COMPILING, verify
 from specc.verify.random_specs.trial import Verdict, try_spec
 
 REST = """\
@@ -102,3 +103,26 @@ def test_it_is_refused_now(message):
     outcome = try_spec(NOW_REFUSED[message])
     assert outcome.verdict is Verdict.REFUSED
     assert message in outcome.evidence
+
+
+NOW_VERIFIED = {
+    "a table as wide as the embeddings, which are projected behind it": ENCODER
+    + RELU
+    + "max_seq_len: 13\nposition: {kind: sinusoidal}\n"
+    + "embedding: {width: 6, project: {at: after_norm}}\n",
+    "padding of a source, where the target's first column is read": DECODER.replace(
+        "decoder", "encoder_decoder"
+    )
+    + RELU
+    + "max_seq_len: 13\nposition: none\nfeatures: []\n"
+    + "head: {kind: classifier, pool: first, n_classes: 3}\n",
+}
+
+
+@pytest.mark.parametrize("text", NOW_VERIFIED.values(), ids=NOW_VERIFIED)
+def test_its_checks_pass_now(text, tmp_path):
+    spec = tmp_path / "m.yaml"
+    spec.write_text(text, encoding="utf-8")
+    quick = [check.name for check in ALL if check.name not in COMPILING]
+    report = verify(spec, only=quick)
+    assert [(check.name, check.evidence) for check in report.failures] == []

@@ -221,7 +221,7 @@ def _role(rotary: Rotary) -> Role[Unplaced]:
 
 def _plain(table: Sinusoidal) -> Role[tuple[object, ...]]:
     part = (table.size, table.width, table.layout, table.frequency)
-    return Role(part, "", table.name.removesuffix("position").strip("_"))
+    return Role(part, "", table.name.removesuffix("position").strip("_"), table.width.letter)
 
 
 def _sinusoidal_section(cls: PartClass[tuple[object, ...]], padded: bool) -> str:
@@ -231,10 +231,11 @@ def _sinusoidal_section(cls: PartClass[tuple[object, ...]], padded: bool) -> str
     interleaved = layout is SinusoidLayout.INTERLEAVED
     by_half = frequency is SinusoidFrequency.K_OVER_HALF_MINUS_ONE
     exponent = "pair / (width // 2 - 1)" if by_half else "2 * pair / width"
+    letter = width.letter
     return section(
         "positions/sinusoidal",
         name=cls.name,
-        exponent="k / (D/2 - 1)" if by_half else "2k / D",
+        exponent=f"k / ({letter}/2 - 1)" if by_half else f"2k / {letter}",
         init_parameters=("self", "config: Config", *cls.parameters),
         size=cls.scope.number(size),
         width=cls.scope.number(width),
@@ -242,7 +243,11 @@ def _sinusoidal_section(cls: PartClass[tuple[object, ...]], padded: bool) -> str
         sines="0::2" if interleaved else ": (width + 1) // 2",
         cosines="1::2" if interleaved else "(width + 1) // 2 :",
         order="in turn" if interleaved else "sines first",
-        move="[T] or [B, T] -> [T, D] or [B, T, D]" if padded else "[T] -> [T, D]",
+        move=(
+            f"[T] or [B, T] -> [T, {letter}] or [B, T, {letter}]"
+            if padded
+            else f"[T] -> [T, {letter}]"
+        ),
     )
 
 
