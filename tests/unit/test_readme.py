@@ -4,17 +4,34 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 import typer.main
 
 from specc.cli.app import app
 from specc.pipeline import compile_spec
+from specc.verify.loading import loaded
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def block(language: str) -> str:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)[0]
+def block(language: str, number: int = 0) -> str:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)[number]
+
+
+def test_the_calls_work():
+    with loaded(compile_spec(text=block("yaml")).text, "small_lm") as file:
+        small = file.config_class(vocab_size=11, d_model=16, n_layers=1, d_ff=8)
+        tokens = torch.randint(11, (3, 5))
+        names = {
+            "torch": torch,
+            "tokens": tokens[:1],
+            "token_mask": None,
+            "SmallLm": lambda: file.model_class(small),
+        }
+        exec(compile(block("python", 1), "README.md", "exec"), names)
+    assert names["text"].shape == (1, 5 + 64)
+    assert names["logits"].shape == (1, 1, 11)
 
 
 def test_the_code_is_what_the_spec_gives():
