@@ -1,4 +1,4 @@
-"""One cell of the table: a piece of work that every peer and a floor do in turns, and its samples."""
+"""One cell of the table: work that every peer and a floor do in turns, and its samples."""
 
 from __future__ import annotations
 

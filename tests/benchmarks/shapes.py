@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 
 import torch
 from torch import Tensor
@@ -26,28 +25,19 @@ SPREAD = 0.02  # of random weights
 
 Numbers = Mapping[str, int | float]
 
-_LONG = {"max_seq_len": 1024}
-_GPT2 = _LONG | {"dropout": 0.0}  # dropped features would differ from peer to peer
-_LLAMA = _LONG | {"norm_eps": 1e-12}  # x-transformers knows no other eps
-NUMBERS: Mapping[tuple[str, str], Numbers] = MappingProxyType(
-    {
-        (GPT2, "1M"): _GPT2
-        | dict(vocab_size=2048, d_model=128, n_layers=4, n_heads=4, head_dim=32, d_ff=512),
-        (GPT2, "25M"): _GPT2
-        | dict(vocab_size=32000, d_model=384, n_layers=8, n_heads=6, head_dim=64, d_ff=1536),
-        (GPT2, "110M"): _GPT2
-        | dict(vocab_size=32000, d_model=768, n_layers=12, n_heads=12, head_dim=64, d_ff=3072),
-        (LLAMA, "1M"): _LLAMA
-        | dict(vocab_size=2048, d_model=128, n_layers=4, n_heads=4, head_dim=32, d_ff=384)
-        | dict(n_kv_heads=2),
-        (LLAMA, "25M"): _LLAMA
-        | dict(vocab_size=32000, d_model=384, n_layers=8, n_heads=6, head_dim=64, d_ff=1152)
-        | dict(n_kv_heads=2),
-        (LLAMA, "110M"): _LLAMA
-        | dict(vocab_size=32000, d_model=768, n_layers=12, n_heads=12, head_dim=64, d_ff=2304)
-        | dict(n_kv_heads=4),
-    }
-)
+_COLUMNS = ("vocab_size", "d_model", "n_layers", "n_heads", "head_dim", "d_ff", "n_kv_heads")
+_ROWS = {  # queries of GPT-2 have keys of their own: no seventh column
+    (GPT2, "1M"): (2048, 128, 4, 4, 32, 512),
+    (GPT2, "25M"): (32000, 384, 8, 6, 64, 1536),
+    (GPT2, "110M"): (32000, 768, 12, 12, 64, 3072),
+    (LLAMA, "1M"): (2048, 128, 4, 4, 32, 384, 2),
+    (LLAMA, "25M"): (32000, 384, 8, 6, 64, 1152, 2),
+    (LLAMA, "110M"): (32000, 768, 12, 12, 64, 2304, 4),
+}
+_MORE: Mapping[str, Numbers] = {
+    GPT2: {"max_seq_len": 1024, "dropout": 0.0},  # what is dropped would differ
+    LLAMA: {"max_seq_len": 1024, "norm_eps": 1e-12},  # x-transformers knows no other
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +51,8 @@ class Shape:
     @property
     def numbers(self) -> Numbers:
         """What its `Config` holds in place of the paper's."""
-        return NUMBERS[self.family, self.size]
+        row = _ROWS[self.family, self.size]
+        return {**_MORE[self.family], **dict(zip(_COLUMNS, row, strict=False))}
 
     def number(self, name: str) -> int:
         """One of the sizes."""
