@@ -23,7 +23,7 @@ PREFILL, TRAINING, DECODE, START = "prefill", "training step", "decode", "start-
 EAGER, COMPILED = "eager", "compiled"
 TASKS, MODES = (PREFILL, TRAINING, DECODE), (EAGER, COMPILED)
 LENGTHS = {PREFILL: (64, 512), TRAINING: (64, 512), DECODE: (32, 512)}
-BATCHES = {"1M": 8, "25M": 2, "110M": 1}  # of a training step
+BATCHES = {"1M": 4, "25M": 2, "110M": 1}  # of a training step
 STEPS = {"1M": 64, "25M": 64, "110M": 32}  # of one sample of decoding
 LIMIT = 1e-4  # relative: what two ways may differ by
 
