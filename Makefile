@@ -13,6 +13,7 @@ else
 bin := .venv/bin
 endif
 ready := .venv/.ready
+peers := .venv/.peers
 
 # Two test workers share the cores: one thread each is faster, and the same numbers everywhere.
 export OMP_NUM_THREADS := 1
@@ -58,11 +59,12 @@ regen: $(ready) ## write generated/ anew from specs/
 check: $(ready) ## would regen change anything?
 	$(bin)/specc check
 
-bench: $(ready) ## how long a build takes, how much experts compute and conversion holds, against budgets
+bench: $(peers) ## how fast generated files run beside four libraries, builds, experts, conversion; budgets
 	$(bin)/python tests/benchmarks/build_time.py
 	$(bin)/python tests/benchmarks/build_all.py
 	$(bin)/python tests/benchmarks/experts.py
 	$(bin)/python tests/benchmarks/convert.py
+	$(bin)/python -m tests.benchmarks.speed
 
 clean: ## remove .venv and every cache
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -71,4 +73,10 @@ clean: ## remove .venv and every cache
 $(ready): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(bin)/python -m pip install --quiet --upgrade --constraint constraints.txt $(PIP_FLAGS) --editable ".[verify,test]"
+	@touch $@
+
+# litgpt asks for an older huggingface_hub than transformers does, and runs with the new one.
+$(peers): $(ready)
+	$(bin)/python -m pip install --quiet --constraint constraints.txt $(PIP_FLAGS) --editable ".[bench]"
+	-$(bin)/python -m pip install --quiet --constraint constraints.txt --no-deps litgpt
 	@touch $@

@@ -1,0 +1,1 @@
+"""How fast the compiler and the generated files are; `make bench` runs what is here."""
