@@ -1,7 +1,8 @@
 """Generated files against the libraries that a person would take instead, and against floors.
 
 `python -m tests.benchmarks.speed` writes docs/benchmarks.md and docs/benchmarks.json; 1 when a
-budget fails or a peer is not installed. `--quick` for a smoke run, `--only` for some cells.
+budget fails or a peer is not installed. `--quick` for a smoke run, `--only` for some cells. Each
+cell is stored at once: `--resume` goes on where a run was cut off.
 """
 
 from __future__ import annotations
@@ -35,28 +36,44 @@ def main() -> int:
     given = _given()
     torch.set_num_threads(given.threads)
     _be_quiet()
-    wanted = [key for key in _keys() if _is_wanted(key, given)]
+    done = _stored(given.json) if given.resume else []
+    known = {cell.key for cell in done}
+    wanted = [key for key in _keys() if _is_wanted(key, given) and key not in known]
     run: dict[str, Any] = {"machine": described(given.threads), "quick": given.quick}
     start, before = perf_counter(), load()
-    cells = list(_measured(wanted, given))
-    run["machine"]["load"] = f"{before:.1f} before, {load():.1f} after, of which 1 is this run's"
-    run["machine"]["minutes"] = f"{(perf_counter() - start) / 60:.0f}"
-    run["cells"] = [cell.json() for cell in cells]
-    given.json.write_text(json.dumps(run) + "\n", encoding="utf-8", newline="\n")
-    given.table.write_text(written(run), encoding="utf-8", newline="\n")
-    failures = [each for each in judged(cells) if not each.is_met]
+    for cell in _measured(wanted, given):
+        done.append(cell)
+        run["machine"]["load"] = f"{before:.1f} before, {load():.1f} after, 1 of it this run's"
+        run["machine"]["minutes"] = f"{(perf_counter() - start) / 60:.0f}, of this run"
+        _store(run, done, given)
+    failures = [each for each in judged(done) if not each.is_met]
     for each in failures:
         print(f"over budget: {each.name}: {each.found}")
     for name in absent():
         print(f"not installed: {name}")
-    print(f"{len(cells)} cells in {given.json}, the table in {given.table}")
+    print(f"{len(done)} cells in {given.json}, the table in {given.table}")
     return int(bool(failures or absent()))
+
+
+def _stored(path: Path) -> list[Cell]:
+    """The cells of a run before."""
+    if not path.is_file():
+        return []
+    return [Cell.of(each) for each in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def _store(run: dict[str, Any], cells: list[Cell], given: argparse.Namespace) -> None:
+    """What is known so far, and its table."""
+    run["cells"] = [cell.json() for cell in cells]
+    given.json.write_text(json.dumps(run) + "\n", encoding="utf-8", newline="\n")
+    given.table.write_text(written(run), encoding="utf-8", newline="\n")
 
 
 def _given() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the smallest size, eager, briefly")
     parser.add_argument("--only", default="", help="cells whose name holds these, with commas")
+    parser.add_argument("--resume", action="store_true", help="keep the cells that are stored")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of a cell")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--files", type=Path, default=GENERATED, help="folder of generated files")
