@@ -4,18 +4,24 @@ import ast
 
 import pytest
 
-from tests.architecture.rooms import TEMPLATES, modules
+from tests.architecture.rooms import ROOT, TEMPLATES, modules
 
 FILE_LINES = 400
 FUNCTION_LINES = 40
 TEMPLATE_LINES = 80
 
+tests = sorted((ROOT / "tests").rglob("*.py"))
 templates = sorted(TEMPLATES.rglob("*.jinja"))
 
 
 @pytest.mark.parametrize("module", modules(), ids=lambda m: m.id)
 def test_a_file_fits(module):
     assert module.text.count("\n") <= FILE_LINES
+
+
+@pytest.mark.parametrize("file", tests, ids=lambda f: f.relative_to(ROOT).as_posix())
+def test_a_file_of_tests_fits(file):
+    assert file.read_text(encoding="utf-8").count("\n") <= FILE_LINES
 
 
 @pytest.mark.parametrize("module", modules(), ids=lambda m: m.id)

@@ -9,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import torch
-from torch import Tensor
-
 from specc.ir.attention import (
     Attention,
     AttentionSource,
@@ -62,7 +59,6 @@ from specc.ir.layers import (
     RmsNorm,
 )
 from specc.ir.model import Kind, Model
-from specc.ir.parameters import parameters
 from specc.ir.positions import (
     Alibi,
     AttentionPosition,
@@ -377,24 +373,6 @@ def features_model(block: Block, norm: Norm | None = None) -> Model:
     """A feature set model that gives its last features."""
     stacks = [stack(FeatureInput(D_MODEL), [block], name="encoder", final_norm=norm)]
     return model(Kind.FEATURES, stacks, [FeaturesHead("features")])
-
-
-def stress_weights(
-    model: Model, seed: int = 0, dtype: torch.dtype = torch.float64
-) -> dict[str, Tensor]:
-    """Matrices of randn / sqrt(fan in), vectors of randn / 2, gains around 1."""
-    generator = torch.Generator().manual_seed(seed)
-    made = {}
-    for parameter in parameters(model):
-        value = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
-        if parameter.path.endswith("norm.weight"):
-            value = 1 + value / 2
-        elif len(parameter.shape) == 1:
-            value = value / 2
-        elif not parameter.path.endswith("embedding.weight"):
-            value = value / parameter.shape[-1] ** 0.5
-        made[parameter.path] = value.to(dtype)
-    return made
 
 
 def _dropout(name: str, site: DropoutSite, p: float) -> Dropout | None:

@@ -23,6 +23,7 @@ from specc.ir.positions import PositionIndex, RotaryLayout
 from specc.ir.sizes import Constant, Size
 from tests.golden import models as m
 from tests.golden.compare import gap, run_attention, run_block
+from tests.golden.weights import stress_weights
 
 B, T, S, D, H, K, E = 3, 5, 7, m.D_MODEL.value, m.N_HEADS.value, m.N_KV_HEADS.value, 6
 EXACT = 1e-13
@@ -249,7 +250,7 @@ def below(weights, prefix):
 def test_wiring_with_every_norm_its_own_weights(wiring, slots, shared):
     bodies = [m.attention(), m.mlp()]
     part = m.block(bodies, m.layer_norm(), slots, wiring, shared)
-    w = below(m.stress_weights(m.decoder(part)), "layers.0.")
+    w = below(stress_weights(m.decoder(part)), "layers.0.")
     x = random(B, T, D)
 
     def norm(name, y):
@@ -284,7 +285,7 @@ def test_wiring_with_every_norm_its_own_weights(wiring, slots, shared):
 
 def test_a_parallel_block_has_no_norm_after_the_sum():
     part = m.block([m.attention(), m.mlp()], m.layer_norm(), "post", Wiring.PARALLEL)
-    w = below(m.stress_weights(m.decoder(part)), "layers.0.")
+    w = below(stress_weights(m.decoder(part)), "layers.0.")
     with pytest.raises(ValueError, match="after the sum"):
         run_block(part, w, random(B, T, D))
 
@@ -298,7 +299,7 @@ def embedded(inputs, tokens, **given):
         n_layers=m.sized(m.N_LAYERS, 0),
     )
     model = m.model(Kind.ENCODER, [stack], [m.FeaturesHead("features")])
-    w = m.stress_weights(model)
+    w = stress_weights(model)
     return run(model, w, Inputs(tokens=tokens, **given)).outputs["features"], w
 
 
@@ -363,7 +364,7 @@ def test_classifier(pool, pooler):
     )
     heads = [m.FeaturesHead("features"), m.classifier(pool, pooler)]
     model = m.model(Kind.ENCODER, [stack], heads)
-    w = m.stress_weights(model)
+    w = stress_weights(model)
     real = torch.tensor([[True] * T, [True, True, True, False, False]])
     out = run(model, w, Inputs(tokens=torch.randint(0, 29, (2, T)), token_mask=real)).outputs
     y = pooled(pool, Sequence(out["features"], real))
@@ -380,7 +381,7 @@ def test_language_model_head(tied, bias):
     stack = m.stack(inputs, [m.block([m.attention()], m.layer_norm())])
     head = m.tied_head(inputs, bias) if tied else m.untied_head(bias)
     model = m.model(Kind.DECODER, [stack], [m.FeaturesHead("features"), head])
-    w = m.stress_weights(model)
+    w = stress_weights(model)
     out = run(model, w, Inputs(tokens=torch.randint(0, 29, (2, T)))).outputs
     matrix = w["embedding.weight" if tied else "head.weight"]
     shift = w["head_bias" if tied else "head.bias"] if bias else None

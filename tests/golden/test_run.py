@@ -18,6 +18,7 @@ from specc.ir.walk import resize
 from tests.golden import models as m
 from tests.golden.compare import gap
 from tests.golden.models_wide import wide_decoder
+from tests.golden.weights import stress_weights
 
 B, T, S = 3, 5, 7
 
@@ -95,7 +96,7 @@ def first_output(model, weights, inputs):
 
 
 def test_every_weight_gets_the_gradient_that_differences_give(model):
-    weights, inputs = m.stress_weights(model), inputs_for(model.kind)
+    weights, inputs = stress_weights(model), inputs_for(model.kind)
     trained = {p.path: weights[p.path].requires_grad_() for p in parameters(model) if p.trained}
 
     def loss(values):
@@ -117,15 +118,15 @@ def test_every_weight_gets_the_gradient_that_differences_give(model):
 
 def test_runs_in_the_dtype_of_the_weights(model):
     inputs = inputs_for(model.kind)
-    exact = first_output(model, m.stress_weights(model), inputs)
+    exact = first_output(model, stress_weights(model), inputs)
     for dtype, tolerance in ((torch.float64, 0.0), (torch.float32, 1e-5), (torch.bfloat16, 0.5)):
-        found = first_output(model, m.stress_weights(model, dtype=dtype), inputs)
+        found = first_output(model, stress_weights(model, dtype=dtype), inputs)
         assert found.dtype is dtype
         assert gap(found.double(), exact) <= tolerance
 
 
 def test_samples_do_not_see_each_other(model):
-    weights, inputs = m.stress_weights(model), inputs_for(model.kind)
+    weights, inputs = stress_weights(model), inputs_for(model.kind)
     given = {f.name: getattr(inputs, f.name) for f in fields(inputs)}
     alone = {k: v[1:2] for k, v in given.items() if isinstance(v, torch.Tensor)}
     found = first_output(model, weights, inputs)[1:2]
@@ -135,7 +136,7 @@ def test_samples_do_not_see_each_other(model):
 @pytest.mark.parametrize("name", ["decoder", "wide"])
 def test_a_longer_run_repeats_a_shorter_one(name):
     model = MODELS[name]()
-    weights, given = m.stress_weights(model), tokens(S)
+    weights, given = stress_weights(model), tokens(S)
     longer = first_output(model, weights, Inputs(tokens=given))
     shorter = first_output(model, weights, Inputs(tokens=given[:, :T]))
     assert gap(longer[:, :T], shorter) < 1e-13
@@ -144,7 +145,7 @@ def test_a_longer_run_repeats_a_shorter_one(name):
 @pytest.mark.parametrize("name", ["decoder", "encoder", "wide"])
 def test_padding_changes_no_real_token(name):
     model = MODELS[name]()
-    weights, given = m.stress_weights(model), tokens()
+    weights, given = stress_weights(model), tokens()
     plain = first_output(model, weights, Inputs(tokens=given))
     for before, after in ((0, 2), (2, 0), (1, 2)):
         noise = [torch.randint(0, 29, (B, n)) for n in (before, after)]
@@ -157,7 +158,7 @@ def test_padding_changes_no_real_token(name):
 
 def test_a_padded_source_changes_nothing():
     model = an_encoder_decoder()
-    weights, source, target = m.stress_weights(model), tokens(), tokens()
+    weights, source, target = stress_weights(model), tokens(), tokens()
     plain = first_output(model, weights, Inputs(source=source, target=target))
     longer = torch.cat([source, tokens(2)], 1)
     real = (torch.arange(T + 2) < T).expand(B, -1)
@@ -167,7 +168,7 @@ def test_a_padded_source_changes_nothing():
 
 def test_the_trace_is_in_order_of_computation():
     model = a_decoder()
-    trace = run(model, m.stress_weights(model), Inputs(tokens=tokens())).trace
+    trace = run(model, stress_weights(model), Inputs(tokens=tokens())).trace
     layer = [
         "attention_norm",
         "attention.q_proj",
@@ -195,7 +196,7 @@ def test_the_trace_is_in_order_of_computation():
 
 def test_a_shared_module_is_traced_twice():
     model = an_encoder_decoder()
-    trace = run(model, m.stress_weights(model), inputs_for(model.kind)).trace
+    trace = run(model, stress_weights(model), inputs_for(model.kind)).trace
     assert trace["embedding"].shape[1] == S
     assert trace["embedding#2"].shape[1] == T
     assert list(trace).index("embedding#2") > list(trace).index("encoder_layers.1")
@@ -203,7 +204,7 @@ def test_a_shared_module_is_traced_twice():
 
 def test_attention_weights_come_in_the_order_asked_for():
     model = a_decoder(weights=True)
-    weights, given = m.stress_weights(model), tokens()
+    weights, given = stress_weights(model), tokens()
     result = run(model, weights, Inputs(tokens=given, attention_layers=(1, 0)))
     found = result.outputs["attention_weights"]
     for i, layer in enumerate((1, 0)):
@@ -233,7 +234,7 @@ def dropping_model():
 )
 def test_a_dropped_site_is_as_if_its_weights_were_zero(site, silenced):
     model = dropping_model()
-    weights, inputs = m.stress_weights(model), Inputs(tokens=tokens())
+    weights, inputs = stress_weights(model), Inputs(tokens=tokens())
     silent = {
         path: w * 0 if any(name in path for name in silenced) else w for path, w in weights.items()
     }
@@ -245,7 +246,7 @@ def test_a_dropped_site_is_as_if_its_weights_were_zero(site, silenced):
 def test_a_site_that_drops_nothing_is_refused():
     model = a_decoder()
     with pytest.raises(ValueError, match="drops nothing at ff_out"):
-        run(model, m.stress_weights(model), Inputs(tokens=tokens()), DropoutSite.FF_OUT)
+        run(model, stress_weights(model), Inputs(tokens=tokens()), DropoutSite.FF_OUT)
 
 
 Q = "layers.1.attention.q_proj.weight"
@@ -267,7 +268,7 @@ Q = "layers.1.attention.q_proj.weight"
 def test_weights_that_do_not_fit(edit, message):
     model = a_decoder()
     with pytest.raises(ValueError, match=message):
-        run(model, edit(m.stress_weights(model)), Inputs(tokens=tokens()))
+        run(model, edit(stress_weights(model)), Inputs(tokens=tokens()))
 
 
 def mask(batch=B, length=T):
@@ -291,7 +292,7 @@ def mask(batch=B, length=T):
 def test_inputs_that_do_not_fit(given, message):
     model = a_decoder()
     with pytest.raises(ValueError, match=message):
-        run(model, m.stress_weights(model), Inputs(**given))
+        run(model, stress_weights(model), Inputs(**given))
 
 
 def test_table_positions_know_their_length():
@@ -299,7 +300,7 @@ def test_table_positions_know_their_length():
         block = m.block([m.attention(), m.mlp()], m.layer_norm())
         model = m.decoder(block, m.token_input(position=position))
         with pytest.raises(ValueError, match="17 tokens, but max_seq_len is 16"):
-            run(model, m.stress_weights(model), Inputs(tokens=tokens(17)))
+            run(model, stress_weights(model), Inputs(tokens=tokens(17)))
 
 
 def test_layer_types_follow_their_pattern():
@@ -308,7 +309,7 @@ def test_layer_types_follow_their_pattern():
     inputs = m.token_input()
     stack = m.stack(inputs, blocks, n_layers=m.sized(m.N_LAYERS, 3))
     model = m.model(Kind.DECODER, [stack], [m.tied_head(inputs)])
-    trace = run(model, m.stress_weights(model), Inputs(tokens=tokens())).trace
+    trace = run(model, stress_weights(model), Inputs(tokens=tokens())).trace
     for i, turns in enumerate((True, False, True)):
         q = trace[f"layers.{i}.attention:q"].transpose(1, 2).flatten(-2)
         assert torch.allclose(q, trace[f"layers.{i}.attention.q_proj"]) is not turns

@@ -35,6 +35,7 @@ from tests.golden.foreign import (
     widened,
 )
 from tests.golden.test_against_transformers import BERT_NAMES, BLOOM_NAMES, bloom, head_by_head
+from tests.golden.weights import stress_weights
 
 NARROW = m.sized(m.HEAD_DIM, 3)
 HEADS = {"num_attention_heads": m.N_HEADS.value, "intermediate_size": m.D_FF.value}
@@ -293,7 +294,7 @@ def test_a_cache_is_scaled_for_its_capacity(name):
     scaling = {"dynamic": ma.dynamic(4.0, 8), "longrope": ma.longrope((1.0,) * 3, (3.0,) * 3, 8)}
     part = m.attention(position=m.rotary(scaling=scaling[name]))
     model = m.decoder(m.block([part, m.glu()], m.rms_norm()))
-    weights = m.stress_weights(model)
+    weights = stress_weights(model)
     tokens = torch.randint(0, 29, (2, 12))
 
     def logits(length, capacity=None):
@@ -307,7 +308,7 @@ def test_a_cache_is_scaled_for_its_capacity(name):
 
 def test_capacities_that_do_not_fit():
     model = m.decoder(m.block([m.attention(), m.glu()], m.rms_norm()))
-    weights, tokens = m.stress_weights(model), torch.randint(0, 29, (2, 5))
+    weights, tokens = stress_weights(model), torch.randint(0, 29, (2, 5))
     with pytest.raises(ValueError, match="5 tokens, but the cache has room for 4"):
         run(model, weights, Inputs(tokens=tokens, capacity=4))
     with pytest.raises(ValueError, match="no cache"):

@@ -29,6 +29,7 @@ from tests.golden import models_experts as mx
 from tests.golden import models_wide as mw
 from tests.golden.compare import gap, run_attention, run_block
 from tests.golden.vectors import is_close, tensor
+from tests.golden.weights import stress_weights
 
 B, T, S, D, H, K, E = 3, 5, 7, m.D_MODEL.value, m.N_HEADS.value, m.N_KV_HEADS.value, 6
 EXACT = 1e-13
@@ -199,7 +200,7 @@ def test_gains_and_multipliers_of_what_a_sublayer_adds():
     plain = m.block([m.attention(), m.mlp()], m.layer_norm(), "sandwich")
     part = mw.scaled(plain)
     model = m.decoder(part)
-    w = {n.removeprefix("layers.0."): t for n, t in m.stress_weights(model).items()}
+    w = {n.removeprefix("layers.0."): t for n, t in stress_weights(model).items()}
     x = random(B, T, D)
     only = replace(part, sublayers=part.sublayers[:1])
     bare = replace(plain, sublayers=plain.sublayers[:1])
@@ -235,7 +236,7 @@ def test_the_three_places_of_the_projection(at):
         n_layers=m.sized(m.N_LAYERS, 0),
     )
     model = m.model(Kind.ENCODER, [stack], [m.FeaturesHead("features")])
-    w, tokens = m.stress_weights(model), torch.randint(0, 29, (2, T))
+    w, tokens = stress_weights(model), torch.randint(0, 29, (2, T))
     result = run(model, w, Inputs(tokens=tokens))
     norm = (w["embedding_norm.weight"], w["embedding_norm.bias"])
     x, rows = 3 * w["embedding.weight"][tokens], w["position_embedding.weight"][2 : 2 + T]
@@ -259,12 +260,12 @@ def test_ids_need_a_padding_id_and_a_row_for_it():
         part = replace(part, pad_id=1 if part.offset == 0 else None)
         model = m.decoder(m.block([m.attention()], m.layer_norm()), m.token_input(position=part))
         with pytest.raises(ValueError, match="position_embedding counts ids"):
-            run(model, m.stress_weights(model), Inputs(tokens=torch.zeros(1, 3).long()))
+            run(model, stress_weights(model), Inputs(tokens=torch.zeros(1, 3).long()))
 
 
 def test_the_head_scales_projects_scales_caps_and_cuts():
     model = mw.wide_decoder()
-    w, tokens = m.stress_weights(model), torch.randint(0, 29, (2, T))
+    w, tokens = stress_weights(model), torch.randint(0, 29, (2, T))
     result = run(model, w, Inputs(tokens=tokens))
     hidden = linear(w, "head_proj", 0.5 * result.trace["norm"])
     scaled = 3 * F.linear(hidden, w["embedding.weight"], w["head_bias"])
@@ -273,7 +274,7 @@ def test_the_head_scales_projects_scales_caps_and_cuts():
 
 def test_segments_follow_each_other():
     model = resize(mw.wide_decoder(), {"n_near_layers": 2, "n_latent_layers": 3})
-    trace = run(model, m.stress_weights(model), Inputs(tokens=torch.zeros(1, 4).long())).trace
+    trace = run(model, stress_weights(model), Inputs(tokens=torch.zeros(1, 4).long())).trace
     has_latent = [f"layers.{i}.attention.kv_norm" in trace for i in range(5)]
     has_gate = [f"layers.{i}.attention.gate_proj" in trace for i in range(5)]
     assert has_latent == [False, False, True, False, True]
@@ -283,7 +284,7 @@ def test_segments_follow_each_other():
 def test_a_layers_number_divides_its_scores():
     part = replace(m.attention(), scale_by_layer=True)
     model = m.decoder(m.block([part, m.mlp()], m.layer_norm()))
-    trace = run(model, m.stress_weights(model), Inputs(tokens=torch.randint(0, 29, (1, T)))).trace
+    trace = run(model, stress_weights(model), Inputs(tokens=torch.randint(0, 29, (1, T)))).trace
     for i in range(2):
         q, k, weights = (trace[f"layers.{i}.attention:{n}"][0, 0] for n in ("q", "k", "weights"))
         scores = (q @ k.T / E**0.5 / (i + 1)).masked_fill(~torch.ones(T, T).tril().bool(), -9e9)
@@ -293,7 +294,7 @@ def test_a_layers_number_divides_its_scores():
 def test_the_trace_of_latent_attention():
     part = ma.latent()
     model = m.decoder(m.block([part, m.mlp()], m.layer_norm()))
-    trace = run(model, m.stress_weights(model), Inputs(tokens=torch.randint(0, 29, (B, T)))).trace
+    trace = run(model, stress_weights(model), Inputs(tokens=torch.randint(0, 29, (B, T)))).trace
     inside = [n.removeprefix("layers.0.attention") for n in trace if n.startswith("layers.0.att")]
     names = (
         ".q_down_proj .q_norm .q_up_proj .kv_down_proj .kv_norm .kv_up_proj :q :k :weights :heads"
@@ -312,7 +313,7 @@ def test_latent_attention_looks_no_further_than_its_reach():
     for size, reach in ((None, torch.ones(T, T)), (2, torch.ones(T, T).triu(-1))):
         model = m.decoder(m.block([ma.latent(window_size=size), m.mlp()], m.layer_norm()))
         inputs = Inputs(tokens=torch.randint(0, 29, (2, T)), token_mask=real)
-        trace = run(model, m.stress_weights(model), inputs).trace
+        trace = run(model, stress_weights(model), inputs).trace
         near = torch.ones(T, T).tril() * reach
         assert torch.equal(trace["layers.0.attention:weights"][0, 0] > 0, near.bool())
         near[1:, 0] = 0  # the second row's padding is seen by itself alone
@@ -329,7 +330,7 @@ def test_latent_attention_looks_no_further_than_its_reach():
 )
 def test_a_dropped_site_is_as_if_its_weights_were_zero(site, silenced):
     model = mw.wide_decoder(dropout=0.1)
-    weights = m.stress_weights(model)
+    weights = stress_weights(model)
     inputs = Inputs(tokens=torch.randint(0, 29, (2, T)))
     silent = {
         path: w * 0 if any(name in path for name in silenced) else w for path, w in weights.items()
@@ -363,7 +364,7 @@ def test_a_capacity_is_the_decoders_alone():
         for bodies, (name, layers) in zip(both, names, strict=True)
     ]
     model = m.model(Kind.ENCODER_DECODER, stacks, [m.tied_head(inputs)])
-    weights, tokens = m.stress_weights(model), torch.randint(0, 29, (2, T))
+    weights, tokens = stress_weights(model), torch.randint(0, 29, (2, T))
 
     def trace(capacity):
         given = Inputs(source=tokens, target=tokens, capacity=capacity)
