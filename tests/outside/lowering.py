@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from specc.ir.attention import InverseSqrt, NormOver, SeparateProjections
+from specc.ir.attention import InverseSqrt, SeparateProjections
 from specc.ir.block import EmbeddingScale
-from specc.ir.layers import Activation, NormWeight
+from specc.ir.layers import Activation
 from specc.ir.positions import PositionIndex
 from specc.ir.sizes import Size
 from tests.outside.numbers import ask
@@ -45,10 +45,15 @@ def lowered_wrongly(mutant: LoweringMutant) -> Iterator[None]:
 
 
 def noticed(mutant: LoweringMutant, question: str) -> str | None:
-    """What the numbers say of the mistake; None: nothing."""
+    """What the numbers say of the mistake; None: nothing.
+
+    A name that is not there is a fault of the mistake as it is written here, and is raised.
+    """
     with lowered_wrongly(mutant):
         try:
             ask(question)
+        except (AttributeError, NameError):
+            raise
         except Exception as error:  # noqa: BLE001  # a refusal or a crash is noticed as well
             return f"{type(error).__name__}: {' '.join(str(error).split())[:120]}"
     return None
@@ -62,6 +67,11 @@ def given(value: Any) -> Wrong:
 def changed(**changes: Any) -> Wrong:
     """The right part with some fields changed."""
     return lambda right: lambda *a, **k: replace(right(*a, **k), **changes)
+
+
+def vars_of(enum: Any) -> dict[str, Any]:
+    """The members of an enum, for a class that stands in its place."""
+    return dict(enum.__members__)
 
 
 def another_eps(before: float | None, factor: float) -> Wrong:
@@ -292,15 +302,13 @@ LOWERING = (
     LoweringMutant(
         "q and k normed over the full width",
         "attention.NormOver",
-        lambda _: type("Wrong", (), {"FULL": NormOver.FULL, "__new__": lambda *_: NormOver.FULL}),
+        lambda right: type("Wrong", (), {**vars_of(right), "__new__": lambda *_: right.FULL}),
         ("foreign gemma3",),
     ),
     LoweringMutant(
         "gains are not 1 + w",
         "norms.NormWeight",
-        lambda _: type(
-            "Wrong", (), {"NONE": NormWeight.NONE, "__new__": lambda *_: NormWeight.PLAIN}
-        ),
+        lambda right: type("Wrong", (), {**vars_of(right), "__new__": lambda *_: right.PLAIN}),
         ("foreign gemma3",),
     ),
     LoweringMutant(
