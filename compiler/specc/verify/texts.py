@@ -7,19 +7,19 @@ often makes one token the likeliest everywhere, and a wrong loop would give it a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from specc import golden
 from specc.golden import Inputs
-from specc.golden.decoding import greedy
-from specc.ir.model import Model
+from specc.golden.decoding import greedy, next_logits
+from specc.ir.model import Kind, Model
 from specc.verify.inputs import left_padded
 
 NEW = 9  # tokens: beyond every reduced window
-GAINS = (1.0, 3.0)  # of what sublayers add to the stream
+GAINS = (1.0, 3.0, 9.0, 27.0)  # of what sublayers add to the stream
 LOUD = ("o_proj.weight", "down_proj.weight", "down_proj")
 
 
@@ -30,6 +30,7 @@ class Texts:
     weights: Mapping[str, Tensor]
     inputs: Inputs
     greedy: Tensor  # [B, T + NEW]
+    logits: Tensor  # [B, NEW, V]: what each of its new tokens is chosen by
     stop_token: int
     stopped: Tensor  # [B, T + NEW] or fewer columns: the same with the stop token
     row: int  # a row that meets it
@@ -48,7 +49,21 @@ def make_texts(model: Model, weights: Mapping[str, Tensor]) -> Texts:
         stop = int(text[row, column - NEW])
         stopped = greedy(model, tried[best], inputs, NEW, stop)
         end = text.shape[1] - NEW + column + 1
-    return Texts(tried[best], inputs, text, stop, stopped, row, text[row : row + 1, :end])
+        whole = with_text(model, inputs, text)
+        logits = next_logits(model, tried[best], whole)[:, -NEW - 1 : -1]
+    alone = text[row : row + 1, :end]
+    return Texts(tried[best], inputs, text, logits, stop, stopped, row, alone)
+
+
+def with_text(model: Model, inputs: Inputs, text: Tensor) -> Inputs:
+    """The inputs with a text that goes on from theirs, in a cache's room for it: [B, S]."""
+    name = "target" if model.kind is Kind.ENCODER_DECODER else "tokens"
+    mask = f"{name.rstrip('s')}_mask"
+    real: Tensor = vars(inputs)[mask]
+    new = text.shape[1] - real.shape[1]
+    grown = torch.cat([real, torch.ones(len(text), new, dtype=torch.bool)], 1)
+    whole: dict[str, Tensor] = {name: text, mask: grown}
+    return replace(inputs, capacity=text.shape[1], **whole)  # type: ignore[arg-type]
 
 
 def _louder(weights: Mapping[str, Tensor], gain: float) -> dict[str, Tensor]:
@@ -77,15 +92,15 @@ def _variety(new: Tensor) -> int:
 
 def _stop(new: Tensor) -> tuple[int, int]:
     """Where the stop token best stands for the first time in its row: another token follows, and
-    there are rows that do not have it.
+    there are rows that do not have it. 0 is what is left where nothing is written.
     """
     rows: list[list[int]] = new.tolist()
 
-    def worth(place: tuple[int, int]) -> tuple[bool, bool, int]:
+    def worth(place: tuple[int, int]) -> tuple[bool, bool, bool, int]:
         row, column = place
         token = rows[row][column]
         goes_on = any(t != token for t in rows[row][column + 1 :])
-        return goes_on, any(token not in other for other in rows), column
+        return goes_on, token != 0, any(token not in other for other in rows), column
 
     firsts = [
         (row, column)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
@@ -12,12 +14,12 @@ from torch import Tensor, nn
 from specc.golden import Inputs
 from specc.ir.attention import Attention, AttentionSource, SeparateProjections
 from specc.ir.heads import LanguageModelHead
-from specc.ir.model import Model
+from specc.ir.model import Kind, Model
 from specc.verify.calls import RefutedError, arguments, named
 from specc.verify.checks.check import Check, counted
 from specc.verify.inputs import beginning, rows_of
-from specc.verify.live import generating
-from specc.verify.metrics import worst_error
+from specc.verify.live import generating, translating
+from specc.verify.metrics import relative_error, worst_error
 from specc.verify.places import sublayers
 from specc.verify.report import Outcome, not_applicable, passed
 from specc.verify.subject import Subject
@@ -63,8 +65,41 @@ class Generation(Check):
 def _follow(live: nn.Module, model: Model, texts: Texts) -> None:
     """All at once and step by step."""
     _compare("generate", _continued(live, model, texts.inputs, NEW), texts.greedy)
-    steps = list(_streamed(live, model, texts.inputs, NEW))
+    with _overheard(live, model) as said:
+        steps = list(_streamed(live, model, texts.inputs, NEW))
     _compare("stream", torch.stack(steps, 1), texts.greedy[:, -NEW:])
+    error = relative_error(torch.cat(said, 1), texts.logits)
+    if error > LIMIT:
+        raise RefutedError(
+            f"the logits by which stream chooses are off by {error:.1e} (limit {LIMIT:.0e})",
+        )
+
+
+@contextmanager
+def _overheard(live: nn.Module, model: Model) -> Iterator[list[Tensor]]:
+    """The logits of each step while the context lasts: [B, 1, V] each."""
+    said: list[Tensor] = []
+    name = _logits(model)
+
+    def tell(returned: object) -> None:
+        said.append(named(model, returned)[name])
+
+    if model.kind is Kind.ENCODER_DECODER:
+        decode = translating(live).decode
+
+        def told(*given: Any, **named_ones: Any) -> object:  # noqa: ANN401
+            returned = decode(*given, **named_ones)
+            tell(returned)
+            return returned
+
+        with patch.object(live, "decode", told):
+            yield said
+        return
+    handle = live.register_forward_hook(lambda _module, _given, returned: tell(returned))
+    try:
+        yield said
+    finally:
+        handle.remove()
 
 
 def _stop(live: nn.Module, model: Model, texts: Texts) -> None:

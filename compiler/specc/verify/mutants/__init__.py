@@ -51,6 +51,7 @@ EARLY = (
     "eval_determinism",
     "input_errors",
     "cache",
+    "generation",
 )
 LATE = ("ties", "config", "parameter_count", "shape_comments", "overfit")
 

@@ -11,12 +11,12 @@ from dataclasses import replace
 import torch
 from torch import Tensor, nn
 
-from specc.golden import Inputs
 from specc.golden.decoding import next_logits
-from specc.ir.model import Kind, Model
+from specc.ir.model import Model
 from specc.verify.calls import arguments
 from specc.verify.inputs import LENGTH, left_padded
 from specc.verify.live import generating
+from specc.verify.texts import with_text
 
 NEW = 3
 LIMIT = 1e-9  # of the largest logit
@@ -32,18 +32,9 @@ def wrong_steps(model: Model, weights: Mapping[str, Tensor], live: nn.Module) ->
         yield f"generate gives {list(text.shape)} tokens"
         return
     with torch.no_grad():
-        logits = next_logits(model, weights, _with(model, inputs, text))
+        logits = next_logits(model, weights, with_text(model, inputs, text))
     for column in range(LENGTH, LENGTH + NEW):
         said = logits[:, column - 1]
         short = said.amax(-1) - said.gather(-1, text[:, column, None])[:, 0]
         if not bool((short <= LIMIT * said.abs().amax(-1)).all()):
             yield f"token {column - LENGTH} that generate gives lacks {short.max().item():.1e}"
-
-
-def _with(model: Model, inputs: Inputs, text: Tensor) -> Inputs:
-    """The inputs with all tokens, in the cache's room."""
-    name = "target" if model.kind is Kind.ENCODER_DECODER else "tokens"
-    mask = f"{name.rstrip('s')}_mask"
-    real = torch.cat([vars(inputs)[mask], torch.ones(len(text), NEW, dtype=torch.bool)], 1)
-    whole: dict[str, Tensor] = {name: text, mask: real}
-    return replace(inputs, capacity=LENGTH + NEW, **whole)  # type: ignore[arg-type]
