@@ -126,9 +126,9 @@ def test_bytes_that_are_no_text_are_refused(content):
 
 
 def test_a_large_file_is_not_parsed():
-    start = time.perf_counter()
+    start = time.process_time()
     error = refused("a: [" + "[" * 2_000_000)
-    assert time.perf_counter() - start < 0.5
+    assert time.process_time() - start < 0.5
     assert "2,000,004 bytes" in str(error)
 
 
@@ -137,9 +137,9 @@ def test_an_alias_bomb_is_refused_at_once():
         f"{b}: &{b} [{', '.join(['*' + a] * 10)}]\n"
         for a, b in zip("abcdefghi", "bcdefghij", strict=True)
     )
-    start = time.perf_counter()
+    start = time.process_time()
     assert "20,000 values" in str(refused(bomb))
-    assert time.perf_counter() - start < 2.0
+    assert time.process_time() - start < 2.0
 
 
 def test_a_plain_alias_stands_for_its_anchor():
