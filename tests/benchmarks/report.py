@@ -121,6 +121,7 @@ def written(run: dict[str, Any]) -> str:
     parts = [
         "# Benchmarks",
         _method(),
+        f"{len(cells)} of {run['of']} cells are measured.",
         "## Machine",
         table(("what", "it is"), list(run["machine"].items())),
         f"## Budgets: {met} of {len(verdicts)} met",

@@ -40,6 +40,7 @@ def main() -> int:
     known = {cell.key for cell in done}
     wanted = [key for key in _keys() if _is_wanted(key, given) and key not in known]
     run: dict[str, Any] = {"machine": described(given.threads), "quick": given.quick}
+    run["of"] = len(list(_keys()))
     start, before = perf_counter(), load()
     for cell in _measured(wanted, given):
         done.append(cell)
