@@ -17,7 +17,31 @@ from tests.prove.tables import PUBLISHED, for_each, say, spec_file, table, timed
 SHARE = 0.95
 
 # Why a test file that needs no specc and runs in seconds lets a mutant through.
-REASONS: dict[str, str] = {}
+ALIKE = "the same numbers: only the work differs"
+PLACE = "dropout is tested as on or off, not by its place"
+GREEDY = "the likeliest tokens of its small model are the same"
+PRECISION = "its frozen numbers are of float64, which this does not touch enough"
+REASONS = {
+    "Groups: fill = zero": "the scores of the groups that are kept are above zero",
+    "code: a lone token weighs all alike": f"only a lone token goes that way; {GREEDY}",
+    "code: all experts run on all tokens": ALIKE,
+    "code: angles in float32": "at its short positions they are right to the frozen six digits",
+    "code: balancing starts at 1": "a bias alike for all experts chooses the same ones",
+    "code: both ways: a padding token may look at nothing": "outputs of padding are not compared",
+    "code: ends at the first stop token": "its rows meet the stop token together",
+    "code: experts chosen in low precision": PRECISION,
+    "code: hidden dropout before the activation": PLACE,
+    "code: norm in low precision": PRECISION,
+    "code: output dropout before its projection": PLACE,
+    "code: positions in bfloat16": "bfloat16 holds its positions, all below 256, as they are",
+    "code: rows go on after the stop token": "its rows repeat the stop token by themselves",
+    "code: the gate clamped from below too": "no gate of its small model is that low",
+    "code: the mask does not grow by real tokens": GREEDY,
+    "code: the mask grows on the left": GREEDY,
+    "code: the memory is read at each step": ALIKE,
+    "code: the stop token is not given": "the stop token that it finds is 0, which the mistake gives",
+    "code: up clamped from above only": "nothing of its small model is that low",
+}
 
 
 @dataclass(frozen=True)
