@@ -39,7 +39,7 @@ REASONS = {
     "code: the mask does not grow by real tokens": GREEDY,
     "code: the mask grows on the left": GREEDY,
     "code: the memory is read at each step": ALIKE,
-    "code: the stop token is not given": "the stop token that it finds is 0, which the mistake gives",
+    "code: the stop token is not given": "its stop token is 0, which the mistake gives",
     "code: up clamped from above only": "nothing of its small model is that low",
 }
 
