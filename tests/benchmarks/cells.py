@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,7 +17,7 @@ from torch._dynamo.exc import TorchDynamoException
 from torch._dynamo.utils import counters
 
 from tests.benchmarks import floors
-from tests.benchmarks.peers import Peer
+from tests.benchmarks.peers import Decoding, Peer
 from tests.benchmarks.shapes import SEED, Shape
 from tests.benchmarks.timing import Work, interleaved
 
@@ -57,17 +59,19 @@ class Cell:
 
     def json(self) -> dict[str, Any]:
         """As it is stored."""
-        return {**asdict(self.key), "samples": self.samples, **self._rest()}
-
-    def _rest(self) -> dict[str, Any]:
-        return {"missing": self.missing, "graphs": self.graphs}
+        rest = {"samples": self.samples, "missing": self.missing, "graphs": self.graphs}
+        return asdict(self.key) | rest
 
     @classmethod
     def of(cls, stored: dict[str, Any]) -> Cell:
         """From what `json` gave."""
-        names = ("family", "size", "task", "length", "mode")
-        key = Key(**{name: stored[name] for name in names})
+        key = Key(**{each.name: stored[each.name] for each in fields(Key)})
         return cls(key, stored["samples"], stored["missing"], stored["graphs"])
+
+
+def stored_cells(file: Path) -> list[Cell]:
+    """The cells of a run that was stored."""
+    return [Cell.of(each) for each in json.loads(file.read_text(encoding="utf-8"))["cells"]]
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,8 @@ def training(way: Way, key: Key) -> Made:
 def decode(way: Way, key: Key) -> Made:
     """One token after another behind a prompt; the time is of one step."""
     steps, peer = STEPS[key.size], way.peer
+    if not isinstance(peer, Decoding):
+        raise TypeError(f"{peer.name} has no cache")
     tokens = some_tokens(peer.shape, 1, key.length + steps)
     way.plain.eval()
     prompt, news = tokens[:, : key.length], tokens[:, key.length :].split(1, dim=1)
@@ -148,7 +154,7 @@ def measure(key: Key, ways: dict[str, tuple[Peer, nn.Module]], seconds: float) -
     wanted: Tensor | None = None
     with _mode(key.task):
         for name, (peer, plain) in ways.items():
-            if key.task == DECODE and not peer.decodes:
+            if key.task == DECODE and not isinstance(peer, Decoding):
                 missing[name] = "it has no cache"
                 continue
             live = torch.compile(plain) if key.mode == COMPILED else plain

@@ -6,13 +6,12 @@ ways of its round took; a cell has changed where the interval of the quotient le
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from tests.benchmarks.cells import Cell, Key
+from tests.benchmarks.cells import Cell, Key, stored_cells
 from tests.benchmarks.ratios import Ratio, geometric_mean, ratio
 from tests.benchmarks.report import OURS
 
@@ -53,18 +52,12 @@ def _beside(cell: Cell, others: list[str]) -> list[float]:
     return [o / geometric_mean(r) for o, r in zip(cell.samples[OURS], rounds, strict=True)]
 
 
-def read(file: str) -> list[Cell]:
-    """The cells of a stored run."""
-    stored = json.loads(Path(file).read_text(encoding="utf-8"))
-    return [Cell.of(cell) for cell in stored["cells"]]
-
-
 def main(files: list[str]) -> int:
     """Print a line a cell, then those that changed; 1 when one became slower, 2 when misused."""
     if len(files) != 2:
         print(__doc__)
         return 2
-    found = changes(read(files[0]), read(files[1]))
+    found = changes(*(stored_cells(Path(file)) for file in files))
     for each in found:
         mark = " *" if each.is_real else ""
         print(f"{each.key}: {each.beside_others} beside others, {each.by_clock:.2f} by clock{mark}")

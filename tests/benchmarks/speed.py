@@ -15,12 +15,23 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 from typing import Any
 
 import torch
 
-from tests.benchmarks.cells import EAGER, LENGTHS, MODES, START, TASKS, Cell, Key, measure
+from tests.benchmarks.cells import (
+    EAGER,
+    LENGTHS,
+    MODES,
+    START,
+    TASKS,
+    Cell,
+    Key,
+    measure,
+    stored_cells,
+)
 from tests.benchmarks.machine import described, load
 from tests.benchmarks.peers import PEERS, absent
 from tests.benchmarks.report import judged, written
@@ -36,7 +47,7 @@ def main() -> int:
     given = _given()
     torch.set_num_threads(given.threads)
     _be_quiet()
-    done = _stored(given.json) if given.resume else []
+    done = stored_cells(given.json) if given.resume and given.json.is_file() else []
     known = {cell.key for cell in done}
     wanted = [key for key in _keys() if _is_wanted(key, given) and key not in known]
     run: dict[str, Any] = {"machine": described(given.threads), "quick": given.quick}
@@ -54,13 +65,6 @@ def main() -> int:
         print(f"not installed: {name}")
     print(f"{len(done)} cells in {given.json}, the table in {given.table}")
     return int(bool(failures or absent()))
-
-
-def _stored(path: Path) -> list[Cell]:
-    """The cells of a run before."""
-    if not path.is_file():
-        return []
-    return [Cell.of(each) for each in json.loads(path.read_text(encoding="utf-8"))["cells"]]
 
 
 def _store(run: dict[str, Any], cells: list[Cell], given: argparse.Namespace) -> None:
@@ -101,7 +105,8 @@ def _is_wanted(key: Key, given: argparse.Namespace) -> bool:
 
 
 def _measured(wanted: list[Key], given: argparse.Namespace) -> Iterator[Cell]:
-    here = [name for name in PEERS if name not in absent()]
+    missing = absent()
+    here = [name for name in PEERS if name not in missing]
     for family in FAMILIES:
         for size in SIZES:
             keys = [key for key in wanted if (key.family, key.size) == (family, size)]
@@ -118,8 +123,6 @@ def _measured(wanted: list[Key], given: argparse.Namespace) -> Iterator[Cell]:
 
 
 def _said(cell: Cell) -> Cell:
-    from statistics import median
-
     times = ", ".join(f"{n} {median(t) * 1e3:.2f}" for n, t in cell.samples.items())
     print(f"{cell.key}: {times} ms", flush=True)
     return cell

@@ -69,9 +69,9 @@ def changed(**changes: Any) -> Wrong:
     return lambda right: lambda *a, **k: replace(right(*a, **k), **changes)
 
 
-def vars_of(enum: Any) -> dict[str, Any]:
-    """The members of an enum, for a class that stands in its place."""
-    return dict(enum.__members__)
+def always(name: str) -> Wrong:
+    """An enum that gives one member for every word."""
+    return lambda right: type("Wrong", (), {**right.__members__, "__new__": lambda *_: right[name]})
 
 
 def another_eps(before: float | None, factor: float) -> Wrong:
@@ -302,13 +302,13 @@ LOWERING = (
     LoweringMutant(
         "q and k normed over the full width",
         "attention.NormOver",
-        lambda right: type("Wrong", (), {**vars_of(right), "__new__": lambda *_: right.FULL}),
+        always("FULL"),
         ("foreign gemma3",),
     ),
     LoweringMutant(
         "gains are not 1 + w",
         "norms.NormWeight",
-        lambda right: type("Wrong", (), {**vars_of(right), "__new__": lambda *_: right.PLAIN}),
+        always("PLAIN"),
         ("foreign gemma3",),
     ),
     LoweringMutant(

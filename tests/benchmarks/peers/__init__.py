@@ -9,12 +9,12 @@ from types import MappingProxyType
 from tests.benchmarks.peers.library import Library
 from tests.benchmarks.peers.lightning import LitGpt
 from tests.benchmarks.peers.ours import Ours
-from tests.benchmarks.peers.peer import Peer
+from tests.benchmarks.peers.peer import Decoding, Peer
 from tests.benchmarks.peers.plain import Plain
 from tests.benchmarks.peers.x import X
 from tests.benchmarks.shapes import GPT2, LLAMA
 
-__all__ = ["BY_FAMILY", "PEERS", "UNFIT", "Peer", "absent", "versions"]
+__all__ = ["BY_FAMILY", "PEERS", "UNFIT", "Decoding", "Peer", "absent", "versions"]
 
 PEERS: Mapping[str, type[Peer]] = MappingProxyType(
     {each.name: each for each in (Ours, Library, LitGpt, X, Plain)}
@@ -35,7 +35,7 @@ UNFIT = MappingProxyType(
 
 def absent() -> tuple[str, ...]:
     """The peers whose package is not installed."""
-    return tuple(name for name in versions() if versions()[name] is None)
+    return tuple(name for name, found in versions().items() if found is None)
 
 
 def versions() -> dict[str, str | None]:

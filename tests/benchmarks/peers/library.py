@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from specc.convert import to_theirs
 from specc.importers.hf_configs import Facts, dialect_of
 from specc.importers.layouts import LAYOUTS
-from tests.benchmarks.peers.peer import Peer
+from tests.benchmarks.peers.peer import Decoding
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Held:
     length: int
 
 
-class Library(Peer):
+class Library(Decoding):
     """The class that the spec's dialect names, given the converted weights."""
 
     name = "transformers"

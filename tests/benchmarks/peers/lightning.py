@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tests.benchmarks.peers.peer import Peer
+from specc.importers.hf_configs import Facts, dialect_of
+from tests.benchmarks.peers.peer import Decoding
 
 
 @dataclass
@@ -19,7 +20,7 @@ class Place:
     compiled: bool
 
 
-class LitGpt(Peer):
+class LitGpt(Decoding):
     """The class GPT under a `Config` that says our shape; the output matrix is the embedding."""
 
     name = "litgpt"
@@ -65,12 +66,8 @@ class LitGpt(Peer):
         )
 
     def _config(self) -> dict[str, Any]:
-        from specc.importers.hf_configs import Facts, dialect_of
-
-        number, written = self.shape.number, dialect_of(self.shape.model).config(
-            Facts(self.shape.model)
-        )
-        rope = written["rope_parameters"]
+        number, model = self.shape.number, self.shape.model
+        rope = dialect_of(model).config(Facts(model))["rope_parameters"]
         return {
             "block_size": number("max_seq_len"),
             "n_layer": number("n_layers"),

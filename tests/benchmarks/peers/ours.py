@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from torch import Tensor, nn
 
-from tests.benchmarks.peers.peer import Peer
+from specc.artifact import Artifact
+from specc.loading import import_artifact
+from tests.benchmarks.peers.peer import Decoding
 
 
-class Ours(Peer):
+class Ours(Decoding):
     """The file under its own `Config`."""
 
     name = "specc"
     package = ""
 
     def build(self) -> nn.Module:
-        module = _imported(self.shape.file)
-        names = vars(module)
+        text = self.shape.file.read_text(encoding="utf-8")
+        names = vars(import_artifact(Artifact(self.shape.file.name, text)))
         config = names["Config"](**self.shape.numbers)
         live: nn.Module = names[self.shape.model.class_name](config)
         live.load_state_dict(self.shape.weights)
@@ -49,14 +47,3 @@ class Ours(Peer):
             f"model = {made}.eval()\n"
             "model(tokens)\n"
         )
-
-
-def _imported(file: Path) -> ModuleType:
-    name = f"benched_{file.stem}"
-    spec = spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(file)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module

@@ -15,7 +15,6 @@ class Peer(ABC):
 
     name: ClassVar[str]
     package: ClassVar[str]  # as it is installed; empty: torch or this project
-    decodes: ClassVar[bool] = True
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -29,6 +28,16 @@ class Peer(ABC):
         """All logits, without a cache: [B, T] -> [B, T, V]."""
 
     @abstractmethod
+    def script(self) -> str:
+        """Python that imports the library, builds the model with weights of its own, and runs it
+        on `tokens`; what a fresh process is timed with.
+        """
+
+
+class Decoding(Peer):
+    """One that has a cache."""
+
+    @abstractmethod
     def begin(self, live: nn.Module, tokens: Tensor, room: int, compiled: bool) -> Any:
         """A cache for `room` tokens that has read these; `compiled`: the kind made for that."""
 
@@ -39,9 +48,3 @@ class Peer(ABC):
     @abstractmethod
     def rewind(self, cache: Any, length: int) -> None:
         """Make the cache hold its first `length` tokens again."""
-
-    @abstractmethod
-    def script(self) -> str:
-        """Python that imports the library, builds the model with weights of its own, and runs it
-        on `tokens`; what a fresh process is timed with.
-        """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from torch import Tensor, nn
 
@@ -26,7 +25,6 @@ class Plain(Peer):
 
     name = "torch.nn"
     package = ""
-    decodes = False
 
     def build(self) -> nn.Module:
         live = Stack(*self._sizes())
@@ -36,15 +34,6 @@ class Plain(Peer):
     def logits(self, live: nn.Module, tokens: Tensor) -> Tensor:
         found: Tensor = live(tokens)
         return found
-
-    def begin(self, live: nn.Module, tokens: Tensor, room: int, compiled: bool) -> Any:
-        raise NotImplementedError("torch.nn has no cache")
-
-    def step(self, live: nn.Module, cache: Any, token: Tensor) -> tuple[Tensor, Any]:
-        raise NotImplementedError("torch.nn has no cache")
-
-    def rewind(self, cache: Any, length: int) -> None:
-        raise NotImplementedError("torch.nn has no cache")
 
     def script(self) -> str:
         return (

@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from tests.benchmarks.peers.peer import Peer
+from tests.benchmarks.peers.peer import Decoding
 from tests.benchmarks.shapes import GPT2
 
 
-class X(Peer):
+class X(Decoding):
     """`TransformerWrapper` around `Decoder`; it lacks the biases of GPT-2's attention and norms."""
 
     name = "x-transformers"
