@@ -226,5 +226,6 @@ def kept_window(part: Attention | LatentAttention) -> Size | None:
 
     A chunk counts real tokens, and padding among them may stretch it over any number of columns.
     """
-    is_window = part.cached and part.causal and isinstance(part.reach, Window)
-    return part.reach.size if is_window and isinstance(part.reach, Window) else None
+    if part.cached and part.causal and isinstance(part.reach, Window):
+        return part.reach.size
+    return None

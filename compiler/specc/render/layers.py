@@ -141,7 +141,8 @@ class Pattern:
         """The body of `new_cache`: one room for all layers, or one for each kind."""
         types, scope = list(self.stack.layer_types), Scope("self.config")
         kept = {layer: _kept(layer) for layer in types}
-        room = self._by_kind("kind", lambda layer: _room(layer, scope))
+        rooms = {layer: _room(layer, scope) for layer in types}
+        room = self._by_kind("kind", lambda layer: rooms[layer])
         shapes = {
             layer: _shapes(kept[layer], "capacity" if room == "capacity" else "room", scope)
             for layer in types
@@ -156,7 +157,7 @@ class Pattern:
             cases(types, lambda layer: ", ".join(shapes[layer])),
             ", ".join(shapes[types[-1]]),
         )
-        is_one = text.alike and len({_room(layer, scope) for layer in types}) == 1
+        is_one = text.alike and len(set(rooms.values())) == 1
         return list(lines("model/one_room" if is_one else "model/room_by_kind", "forward", text))
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from specc.ir.attention import Attention, Chunk, LatentAttention, Window
 from specc.ir.block import Stack
-from specc.ir.exhaustive import assert_never
-from specc.ir.views import self_attention
+from specc.ir.sight import dependencies
 
 
 def followers(stack: Stack, place: int, length: int) -> tuple[int, int]:
@@ -13,28 +11,8 @@ def followers(stack: Stack, place: int, length: int) -> tuple[int, int]:
 
     Those between depend on it too: near is what lies on one side, around it or in one chunk.
     """
-    found = {place}
-    for layer in stack.layers:
-        attention = self_attention(layer.block)
-        if attention is not None:
-            found |= {i for i in range(length) if any(_sees(attention, i, j) for j in found)}
-    return min(found), max(found) + 1
-
-
-def _sees(attention: Attention | LatentAttention, query: int, key: int) -> bool:
-    """Whether a layer's query may look at that key."""
-    before = query - key
-    if attention.causal and before < 0:
-        return False
-    match attention.reach:
-        case None:
-            return True
-        case Window(size):
-            return before < size.value if attention.causal else abs(before) <= size.value
-        case Chunk(size):
-            return query // size.value == key // size.value
-        case _:
-            assert_never(attention.reach)
+    found = [i for i, reached in enumerate(dependencies(stack, length)) if place in reached]
+    return found[0], found[-1] + 1
 
 
 def told(span: tuple[int, int], length: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,7 +71,7 @@ def _follow(live: nn.Module, model: Model, texts: Texts) -> None:
     error = relative_error(torch.cat(said, 1), texts.logits)
     if error > LIMIT:
         raise RefutedError(
-            f"the logits by which stream chooses are off by {error:.1e} (limit {LIMIT:.0e})",
+            f"the logits by which stream chooses are off by {error:.1e} (limit {LIMIT:.0e})"
         )
 
 
@@ -81,25 +81,17 @@ def _overheard(live: nn.Module, model: Model) -> Iterator[list[Tensor]]:
     said: list[Tensor] = []
     name = _logits(model)
 
-    def tell(returned: object) -> None:
+    is_translating = model.kind is Kind.ENCODER_DECODER
+    method = "decode" if is_translating else "forward"
+    inner: Callable[..., object] = translating(live).decode if is_translating else live.forward
+
+    def told(*given: Any, **by_name: Any) -> object:  # noqa: ANN401
+        returned = inner(*given, **by_name)
         said.append(named(model, returned)[name])
+        return returned
 
-    if model.kind is Kind.ENCODER_DECODER:
-        decode = translating(live).decode
-
-        def told(*given: Any, **named_ones: Any) -> object:  # noqa: ANN401
-            returned = decode(*given, **named_ones)
-            tell(returned)
-            return returned
-
-        with patch.object(live, "decode", told):
-            yield said
-        return
-    handle = live.register_forward_hook(lambda _module, _given, returned: tell(returned))
-    try:
+    with patch.object(live, method, told):
         yield said
-    finally:
-        handle.remove()
 
 
 def _stop(live: nn.Module, model: Model, texts: Texts) -> None:

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from specc.golden import Inputs
-from specc.ir.attention import Attention, Chunk, LatentAttention, Window
 from specc.ir.block import Stack
 from specc.ir.exhaustive import assert_never
 from specc.ir.heads import ClassifierHead, Pool
 from specc.ir.model import Kind
+from specc.ir.sight import dependencies
 from specc.ir.views import self_attention
 from specc.verify.checks.check import Check
 from specc.verify.inputs import changed
@@ -55,28 +55,9 @@ class Sight:
         """[n, m] bool."""
         if self.stack is None:
             return torch.ones(n, m, dtype=torch.bool)
-        found = torch.eye(n, dtype=torch.bool)
-        for layer in self.stack.layers:
-            attention = self_attention(layer.block)
-            if attention is not None:
-                found = (_near(attention, n).double() @ found.double()) > 0
-        return found
-
-
-def _near(attention: Attention | LatentAttention, n: int) -> Tensor:
-    """[n, n] bool: the keys of one layer that each query may look at, itself always one."""
-    place = torch.arange(n)
-    before = place[:, None] - place  # how far the key lies behind
-    match attention.reach:
-        case None:
-            near = torch.ones(n, n, dtype=torch.bool)
-        case Window(size):
-            near = before < size.value if attention.causal else before.abs() <= size.value
-        case Chunk(size):
-            near = (place[:, None] // size.value) == (place // size.value)
-        case _:
-            assert_never(attention.reach)
-    return near & (before >= 0) if attention.causal else near
+        return torch.tensor(
+            [[j in reached for j in range(n)] for reached in dependencies(self.stack, n)]
+        )
 
 
 @dataclass(frozen=True)

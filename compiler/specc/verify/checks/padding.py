@@ -53,11 +53,10 @@ class PaddingInvariance(Check):
             return not_applicable("positions count columns by the spec, so padding left moves them")
         if any(isinstance(part, DynamicScaling) for part in walk(subject.small.stacks)):
             return not_applicable("theta grows with the columns of a call, padding counted")
-        worst, fields = 0.0, self._fields(subject)
-        if not fields:
+        worst, right = 0.0, self._right(subject)
+        if not right:
             return not_applicable("what the heads read is the first column, a padding token or not")
-        for field in fields:
-            wanted = self._kept(subject, subject.plain, field)
+        for field, wanted in right.items():
             for fill in _fills(subject):
                 padded = self._pad(subject.plain, field, fill)
                 error, output = worst_error(self._kept(subject, padded, field), wanted)
@@ -69,14 +68,15 @@ class PaddingInvariance(Check):
                     )
                 worst = max(worst, error)
         return passed(
-            f"max relative error {worst:.1e} with {PADS} padding {', '.join(fields)}"
+            f"max relative error {worst:.1e} with {PADS} padding {', '.join(right)}"
             f" (limit {LIMIT:.0e})"
         )
 
-    def _fields(self, subject: Subject) -> list[str]:
-        """The inputs whose padding some output must not notice."""
+    def _right(self, subject: Subject) -> dict[str, Outputs]:
+        """The outputs that padding of an input must not change; no inputs that change all."""
         fields = padded_fields(subject.small.kind)
-        return [field for field in fields if self._kept(subject, subject.plain, field)]
+        right = {field: self._kept(subject, subject.plain, field) for field in fields}
+        return {field: outputs for field, outputs in right.items() if outputs}
 
     def _pad(self, inputs: Inputs, field: str, fill: int) -> Inputs:
         """PADS columns of `fill` on one side, masked; token types follow their tokens."""
