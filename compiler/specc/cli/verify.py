@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,7 @@ from specc.cli.failure import Code, Failure
 from specc.cli.sources import find_specs
 from specc.cli.table import Format, show
 
+MOST_JOBS = 8  # each holds torch and a model
 NEEDS_TORCH = "specc verify needs torch: pip install 'torch-specc[verify]'"
 NEEDS_LIBRARY = "--against hf needs transformers: pip install 'torch-specc[hf]'"
 
@@ -36,7 +38,7 @@ def verify_mutants(arguments: Sequence[Path], file: Path | None, how: Format) ->
     from specc.cli.mutants import show_mutants
     from specc.verify.mutants import run_mutants
 
-    reports = [run_mutants(spec) for spec in specs]
+    reports = [run_mutants(spec, min(os.cpu_count() or 1, MOST_JOBS)) for spec in specs]
     show_mutants(reports, how)
     return Code.FINE if all(report.passed for report in reports) else Code.DRIFT
 

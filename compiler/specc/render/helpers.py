@@ -23,7 +23,7 @@ from specc.ir.walk import walk
 from specc.render.attention import is_explicit
 from specc.render.code import moving
 from specc.render.engine import section
-from specc.render.positions import Turns
+from specc.render.positions import Turns, looks_up_slices
 from specc.render.views import ViewText
 from specc.render.weights import weights_section
 
@@ -49,6 +49,7 @@ def helper_sections(model: Model, texts: Mapping[str, ViewText]) -> list[str]:
             section(
                 "helpers/token_positions",
                 cached=cached,
+                sliced=looks_up_slices(model.stacks),
                 span="start, start + tokens.size(1)" if cached else "tokens.size(1)",
                 new="[:, start:]" if cached else "",
                 keys="S" if cached else "T",

@@ -23,6 +23,7 @@ class Tables:
     """How the model constructs the modules that know about places; keys are attribute names."""
 
     constructions: dict[str, str]
+    sliced: bool  # whether unpadded tokens take a slice of them
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from specc.ir.attention import LatentAttention
+from specc.ir.attention import LatentAttention, PositionTemperature
+from specc.ir.block import Stack
 from specc.ir.model import Model
 from specc.ir.positions import (
     Alibi,
@@ -31,6 +32,7 @@ from specc.ir.walk import walk
 from specc.render.classes import ClassTable, PartClass, Role
 from specc.render.code import Scope, moving
 from specc.render.engine import lines, section
+from specc.render.names import follows_length
 from specc.render.views import ViewText
 
 SCALINGS: dict[type[RotaryScaling], str] = {
@@ -79,6 +81,7 @@ class PositionTable:
     def __init__(self, model: Model, alibi_view: ViewText | None) -> None:
         parts = list(dict.fromkeys(walk(model.stacks)))
         self._alibi_view = alibi_view
+        self._sliced = looks_up_slices(model.stacks)
         self._rotaries = [p for p in parts if isinstance(p, Rotary)]
         self._sinusoids = [p for p in parts if isinstance(p, Sinusoidal)]
         self._alibis = [p for p in parts if isinstance(p, Alibi)]
@@ -135,17 +138,37 @@ class PositionTable:
             name=cls.name,
             letter=letter,
             padded=padded,
-            move=(
-                f"[T] or [B, T] -> 2 x [T, {letter}/2] or 2 x [B, 1, T, {letter}/2]"
-                if padded
-                else f"[T] -> 2 x [T, {letter}/2]"
-            ),
+            sliced=self._sliced,
+            place=self._place(padded),
+            move=self._move(letter, padded),
             init_parameters=("self", "config: Config", *cls.parameters),
             init=init,
             size=scope.number(part.size),
             width=scope.number(part.width),
             scaling=scaling,
         )
+
+    def _place(self, padded: bool) -> str:
+        """The type of a table's positions."""
+        if not self._sliced:
+            return "Tensor"
+        return "Tensor | slice" if padded else "slice"
+
+    def _move(self, letter: str, padded: bool) -> str:
+        """What a look-up is given and gives."""
+        given = ["T rows" if self._sliced else "[T]", *["[B, T]"] * padded]
+        found = [f"2 x [T, {letter}/2]", *[f"2 x [B, 1, T, {letter}/2]"] * padded]
+        return f"{' or '.join(given)} -> {' or '.join(found)}"
+
+
+def looks_up_slices(stacks: tuple[Stack, ...]) -> bool:
+    """Whether unpadded positions are rows of rotary tables only, of which a slice is no copy."""
+    parts = list(walk(stacks))
+    counted = (Sinusoidal, LearnedPosition, PositionTemperature)
+    return not any(
+        isinstance(part, counted) or (isinstance(part, Rotary) and follows_length(part))
+        for part in parts
+    )
 
 
 def turns_shape(model: Model) -> str:

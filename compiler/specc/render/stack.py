@@ -204,6 +204,15 @@ class StackText:
         return "start, end" if self.cached else f"{self.tokens}.size(1)"
 
     @property
+    def sliced(self) -> bool:
+        return self.tables.sliced
+
+    @property
+    def position_shape(self) -> str:
+        whole = f"[B, {self.length}]"
+        return f"  # {whole} or a slice" if self.sliced else f"  # [{self.length}] or {whole}"
+
+    @property
     def position_arguments(self) -> str:
         start = ["start" if self.cached else "0"] if self.any_cached else []
         return ", ".join([self.tokens, self.names.mask, *start])

@@ -25,7 +25,7 @@ def found(monkeypatch):
     """What the run of mutants is said to have found."""
     mutants = [KILLED, BITS, YES_OR_NO, HARMLESS]
     monkeypatch.setattr(
-        "specc.verify.mutants.run_mutants", lambda spec: MutantReport(str(spec), tuple(mutants))
+        "specc.verify.mutants.run_mutants", lambda spec, jobs: MutantReport(str(spec), tuple(mutants))
     )
     return mutants
 

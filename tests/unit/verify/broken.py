@@ -114,8 +114,8 @@ BROKEN = (
     Broken(
         "cache",
         "llama_3_2_1b",
-        "torch.arange(start, start + tokens.size(1), device=tokens.device)",
-        "torch.arange(tokens.size(1), device=tokens.device)",
+        "slice(start, start + tokens.size(1))",
+        "slice(tokens.size(1))",
         "logits one by one, no padding",
     ),
     Broken(

@@ -97,9 +97,10 @@ def test_a_model_that_remembers_a_longer_call_is_caught():
     text = edited(
         compilation.artifact.text,
         "        cos, sin = self.cos[position], self.sin[position]\n",
-        "        self.longest = max(vars(self).get('longest', 5), int(position.max()))\n"
-        "        position = position * 5 // self.longest\n"
-        "        cos, sin = self.cos[position], self.sin[position]\n",
+        "        rows = torch.arange(len(self.cos))[position]\n"
+        "        self.longest = max(vars(self).get('longest', 5), int(rows.max()))\n"
+        "        rows = rows * 5 // self.longest\n"
+        "        cos, sin = self.cos[rows], self.sin[rows]\n",
     )
     report = verify_text(compilation.model, text, "llama", only=["eval_determinism"])
     assert "changes by" in report.failures[0].evidence

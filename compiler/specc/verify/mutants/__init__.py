@@ -8,9 +8,15 @@ from outside find them (`tests/prove/lowering.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
+from itertools import chain, islice, zip_longest
+from multiprocessing import get_context
 from pathlib import Path
+
+import torch
 
 from specc.ir.model import Model
 from specc.ir.walk import walk
@@ -134,20 +140,43 @@ class Attempt:
     harmless: Reason
 
 
-def run_mutants(path: str | Path) -> MutantReport:
-    """Make and try every mutant of the spec at `path`. Raises SpecError and OSError."""
+def run_mutants(path: str | Path, jobs: int = 1) -> MutantReport:
+    """Make and try every mutant of the spec at `path`, by so many processes.
+
+    Raises SpecError and OSError.
+    """
     compilation = compile_fully(path)
     model, text = compilation.model, compilation.artifact.text
-    fault = control(model, text)
-    mutants = try_mutants(model, text) if fault is None else ()
-    return MutantReport(str(path), mutants, fault)
+    if jobs == 1:
+        fault = control(model, text)
+        return MutantReport(str(path), () if fault else try_mutants(model, text), fault)
+    with ProcessPoolExecutor(jobs, get_context("spawn"), torch.set_num_threads, (1,)) as pool:
+        faults = pool.map(partial(_fault, model), (text, render(model)))
+        fault = next((found for found in faults if found is not None), None)
+        if fault is not None:
+            return MutantReport(str(path), (), fault)
+        shares = pool.map(partial(_share, model, text, jobs), range(jobs))
+        in_turn = chain.from_iterable(zip_longest(*shares))
+        return MutantReport(str(path), tuple(m for m in in_turn if m is not None))
+
+
+def _share(model: Model, text: str, jobs: int, number: int) -> tuple[MutantResult, ...]:
+    """What one of several processes tries: every so manieth mutant."""
+    known = Known()
+    with quiet_torch():
+        mine = islice(attempts(model, text), number, None, jobs)
+        return tuple(_tried(attempt, model, known) for attempt in mine)
 
 
 def control(model: Model, text: str) -> CheckResult | None:
     """The check that the unbroken file fails, finished or as mutants are rendered; None if none."""
     known = Known()
+    return _fault(model, text, known) or _fault(model, render(model), known)
+
+
+def _fault(model: Model, text: str, known: Known | None = None) -> CheckResult | None:
     with quiet_torch():
-        return _first_failure(model, text, known) or _first_failure(model, render(model), known)
+        return _first_failure(model, text, known or Known())
 
 
 def try_mutants(

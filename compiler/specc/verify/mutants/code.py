@@ -137,6 +137,16 @@ POSITIONS = (
         only_differences,
     ),
     swap(
+        "rows of the first tokens with a cache",
+        "slice(start, start + _length)",
+        "slice(_length)",
+    ),
+    swap(
+        "rows off by one",
+        "slice(start, start + _length)",
+        "slice(start + 1, start + 1 + _length)",
+    ),
+    swap(
         "padded positions off by one",
         "_mask.cumsum(1)[:, start:] - 1",
         "_mask.cumsum(1)[:, start:]",

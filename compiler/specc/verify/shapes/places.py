@@ -29,7 +29,7 @@ class Place:
     line: int
     name: str  # the variable, field or parameter; empty for results
     statement: Statement
-    is_optional: bool  # the type says `| None`, or there is no type
+    is_optional: bool  # the type says `| None` or `| slice`, or there is none
     is_in_error_branch: bool
 
 

@@ -21,7 +21,9 @@ from specc.verify.shapes.places import Kind, Place, Scope
 
 @dataclass(frozen=True)
 class Seen:
-    """A value: the shapes of its tensors, None for None, and a type's name for anything else."""
+    """A value: the shapes of its tensors, None for None and for a slice, which is taken in place of
+    places, and a type's name for anything else.
+    """
 
     leaves: tuple[tuple[int, ...] | str | None, ...]
     is_tuple: bool
@@ -208,4 +210,4 @@ def seen(value: object) -> Seen:
 def _leaf(value: object) -> tuple[int, ...] | str | None:
     if isinstance(value, Tensor):
         return tuple(value.shape)
-    return None if value is None else type(value).__name__
+    return None if value is None or isinstance(value, slice) else type(value).__name__

@@ -165,7 +165,7 @@ class _Surveyor(cst.CSTTransformer):
         """The statement with its value recorded; unchanged where it has none."""
         if not self.functions:
             if isinstance(statement, cst.AnnAssign) and self.classes:
-                optional = "None" in _code(statement.annotation.annotation)
+                optional = _may_lack(_code(statement.annotation.annotation))
                 self._place(self.classes[-1], Kind.FIELD, line, _code(statement.target), optional)
             return statement
         scope = self.functions[-1]
@@ -176,10 +176,10 @@ class _Surveyor(cst.CSTTransformer):
                 target=target, annotation=annotation, value=cst.BaseExpression() as value
             ):
                 name, kind = _code(target), Kind.VALUE
-                optional = "None" in _code(annotation.annotation)
+                optional = _may_lack(_code(annotation.annotation))
             case cst.Return(value=cst.BaseExpression() as value):
                 name, kind = "", Kind.RETURN
-                optional = not scope.returns or "None" in scope.returns
+                optional = _may_lack(scope.returns)
             case _:
                 return statement
         number = self._place(scope, kind, line, name, optional)
@@ -190,7 +190,7 @@ class _Surveyor(cst.CSTTransformer):
         for parameter, line in zip(parameters, lines, strict=True):
             if line in self.comments and lines.count(line) == 1:
                 annotation = _type(parameter)
-                optional = not annotation or "None" in annotation
+                optional = _may_lack(annotation)
                 self._place(scope, Kind.PARAMETER, line, parameter.name.value, optional)
 
     def _docstring(self, scope: _OpenScope, node: cst.FunctionDef) -> None:
@@ -207,7 +207,7 @@ class _Surveyor(cst.CSTTransformer):
             return
         if move.arguments is not None:
             self._add(scope, Kind.ARGUMENTS, line, "", move.arguments, is_optional=True)
-        optional = not scope.returns or "None" in scope.returns
+        optional = _may_lack(scope.returns)
         self._add(scope, Kind.RESULT, line, "", move.result, is_optional=optional)
 
     def _place(self, scope: _OpenScope, kind: Kind, line: int, name: str, optional: bool) -> int:
@@ -259,6 +259,11 @@ def _recorded(number: int, value: cst.BaseExpression) -> cst.Call:
 
 def _type(parameter: cst.Param) -> str:
     return _code(parameter.annotation.annotation) if parameter.annotation else ""
+
+
+def _may_lack(annotation: str | None) -> bool:
+    """Whether what has that type, or none, may hold no shape."""
+    return not annotation or "None" in annotation or "slice" in annotation
 
 
 def _code(node: cst.CSTNode) -> str:
