@@ -24,9 +24,11 @@ def spec(folder):
 def found(monkeypatch):
     """What the run of mutants is said to have found."""
     mutants = [KILLED, BITS, YES_OR_NO, HARMLESS]
-    monkeypatch.setattr(
-        "specc.verify.mutants.run_mutants", lambda spec, jobs: MutantReport(str(spec), tuple(mutants))
-    )
+
+    def told(spec, jobs):
+        return MutantReport(str(spec), tuple(mutants))
+
+    monkeypatch.setattr("specc.verify.mutants.run_mutants", told)
     return mutants
 
 

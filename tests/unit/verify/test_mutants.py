@@ -57,7 +57,8 @@ def test_every_mutant_is_noticed_in_some_spec(names):
 def test_all_mutants_of_a_small_spec():
     report = run_mutants(SPECS / "set_attention_l2.yaml", jobs=2)
     one = compiled("set_attention_l2")
-    assert [m.name for m in report.mutants] == [a.name for a in attempts(one.model, one.artifact.text)]
+    made = [attempt.name for attempt in attempts(one.model, one.artifact.text)]
+    assert [mutant.name for mutant in report.mutants] == made
     assert report.passed
     assert report.of(Fate.SURVIVED) == ()
     assert len(report.mutants) > 45

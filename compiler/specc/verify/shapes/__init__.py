@@ -3,7 +3,8 @@
 **Grammar.** See `grammar`. Comments stand behind parameters, assignments, fields of classes and
 returns. In a function's docstring, `A -> B` tells the first tensor arguments (`2 x [...]`: the
 first two) and the result; shapes without an arrow are the result's. A `None` or a slice passes
-where the type allows it or there is no type; flags and numbers in a tuple beside tensors are passed over.
+where the type allows it or there is no type; flags and numbers in a tuple beside tensors are
+passed over.
 
 **Binding.** A letter has one number for one call of a function (or one instance of a class with
 fields). What it may be follows from its meaning in the header's paragraph `Shapes`:
