@@ -145,8 +145,25 @@ MAKERS: dict[str, Callable[[Way, Key], Made]] = {
 }
 
 
+@dataclass(frozen=True)
+class Ready:
+    """The work of every way and floor, warm; why a way is not there; compilations of each."""
+
+    works: dict[str, Work]
+    missing: dict[str, str]
+    graphs: dict[str, int]
+
+
 def measure(key: Key, ways: dict[str, tuple[Peer, nn.Module]], seconds: float) -> Cell:
     """Warm every way up, see that all agree, and time them. Raises DisagreementError."""
+    with made_ready(key, ways) as ready:
+        samples = interleaved(ready.works, seconds)
+    return Cell(key, samples, ready.missing, ready.graphs if key.mode == COMPILED else {})
+
+
+@contextmanager
+def made_ready(key: Key, ways: dict[str, tuple[Peer, nn.Module]]) -> Iterator[Ready]:
+    """All ways of a cell, warm and agreed, to be timed inside. Raises DisagreementError."""
     torch._dynamo.reset()
     works: dict[str, Work] = {}
     missing: dict[str, str] = {}
@@ -166,9 +183,8 @@ def measure(key: Key, ways: dict[str, tuple[Peer, nn.Module]], seconds: float) -
             wanted = found if wanted is None else wanted
             _refuse_difference(f"{key}: {name}", found, wanted)
         works |= _floors(key, next(iter(ways.values()))[0].shape)
-        samples = interleaved(works, seconds)
+        yield Ready(works, missing, graphs)
     _forget(ways)
-    return Cell(key, samples, missing, graphs if key.mode == COMPILED else {})
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tests.prove.tables import table
 OURS, LIBRARY = "specc", "transformers"
 SMALL, LARGE = SIZES[0], SIZES[-1]
 SMALL_DECODE, START_UP = 1.5, 2.5  # at least, against transformers
-PREFILL_FLOOR, DECODE_FLOOR = 1.10, 1.15  # at most, at the largest size
+FLOORS = {PREFILL: 1.10, DECODE: 1.15}  # at most, at the largest size
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,18 @@ def over_floor(cell: Cell) -> Ratio | None:
     return ratio(cell.samples[OURS], cell.samples[least])
 
 
+def falls_short(cell: Cell) -> bool:
+    """Whether the cell misses a budget of its own, of those that speed is judged by."""
+    if any(against(cell, name).is_slower for name in peers_of(cell)):
+        return True
+    if _is_small_decode(cell) and LIBRARY in cell.samples:
+        return against(cell, LIBRARY).value < SMALL_DECODE
+    found = over_floor(cell)
+    if cell.key.size != LARGE or found is None:
+        return False
+    return found.value > FLOORS[cell.key.task]
+
+
 def judged(cells: Sequence[Cell]) -> list[Verdict]:
     """Every budget that the cells say something of."""
     found = [
@@ -59,8 +71,8 @@ def judged(cells: Sequence[Cell]) -> list[Verdict]:
     ]
     found += _at_least(cells, f"decode at {SMALL}", SMALL_DECODE, _is_small_decode)
     found += _at_least(cells, "start-up", START_UP, lambda cell: cell.key.task == START)
-    found += _near(cells, PREFILL, PREFILL_FLOOR, floors.PRODUCTS)
-    found += _near(cells, DECODE, DECODE_FLOOR, floors.READING)
+    found += _near(cells, PREFILL, floors.PRODUCTS)
+    found += _near(cells, DECODE, floors.READING)
     return found
 
 
@@ -104,7 +116,8 @@ def _at_least(
             yield Verdict(name, str(found), found.value >= least)
 
 
-def _near(cells: Sequence[Cell], task: str, most: float, floor: str) -> Iterator[Verdict]:
+def _near(cells: Sequence[Cell], task: str, floor: str) -> Iterator[Verdict]:
+    most = FLOORS[task]
     for cell in cells:
         found = over_floor(cell)
         if (cell.key.task, cell.key.size) == (task, LARGE) and found is not None:
@@ -126,6 +139,7 @@ def written(run: dict[str, Any]) -> str:
         table(("what", "it is"), list(run["machine"].items())),
         f"## Budgets: {met} of {len(verdicts)} met",
         table(("budget", "found", "met"), rows),
+        "[profiles.md](profiles.md) shows where the time goes in the cells that fall short.",
     ]
     for task in (*TASKS, START):
         mine = [cell for cell in cells if cell.key.task == task]

@@ -46,7 +46,7 @@ def main() -> int:
     """Measure, store, write the table, say which budgets fail."""
     given = _given()
     torch.set_num_threads(given.threads)
-    _be_quiet()
+    be_quiet()
     done = stored_cells(given.json) if given.resume and given.json.is_file() else []
     known = {cell.key for cell in done}
     wanted = [key for key in _keys() if _is_wanted(key, given) and key not in known]
@@ -128,7 +128,7 @@ def _said(cell: Cell) -> Cell:
     return cell
 
 
-def _be_quiet() -> None:
+def be_quiet() -> None:
     """Advice of libraries is not for those who read times."""
     warnings.filterwarnings("ignore")
     for name in ("transformers", "torch._dynamo", "torch._inductor", "torch.fx"):

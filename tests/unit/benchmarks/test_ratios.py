@@ -1,6 +1,7 @@
 """The statistics of the benchmarks, on samples whose answers are known."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.benchmarks import floors
 from tests.benchmarks.cells import COMPILED, DECODE, EAGER, PREFILL, START, TRAINING, Cell, Key
 from tests.benchmarks.compare import changes
 from tests.benchmarks.ratios import geometric_mean, ratio
-from tests.benchmarks.report import judged
+from tests.benchmarks.report import falls_short, judged
 from tests.benchmarks.shapes import GPT2, SIZES
 
 
@@ -107,6 +108,21 @@ def test_the_largest_size_keeps_near_its_faster_floor(task, floor, most):
     assert over(most - 0.05) == []
     assert len(over(most + 0.05)) == 1
     assert over(most + 0.05, SIZES[1]) == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        cell(TRAINING, specc=1.0, litgpt=0.8),
+        cell(DECODE, specc=1.0, transformers=1.4),
+        Cell(Key(GPT2, SIZES[2], PREFILL, 64, EAGER), {"specc": [1.2], floors.PRODUCTS: [1.0]}),
+    ],
+)
+def test_a_cell_that_misses_its_own_budget_falls_short(given):
+    assert falls_short(given)
+    assert unmet(given)
+    faster = [seconds / 2 for seconds in given.samples["specc"]]
+    assert not falls_short(replace(given, samples={**given.samples, "specc": faster}))
 
 
 def test_two_runs_are_compared_beside_what_else_ran():
