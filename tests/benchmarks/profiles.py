@@ -18,7 +18,7 @@ from time import perf_counter
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from tests.benchmarks.cells import START, Key, made_ready, stored_cells
+from tests.benchmarks.cells import EAGER, START, Key, made_ready, stored_cells
 from tests.benchmarks.machine import described
 from tests.benchmarks.peers import BY_FAMILY, PEERS
 from tests.benchmarks.report import LARGE, OURS, SMALL, falls_short
@@ -51,7 +51,7 @@ def main() -> int:
     if words:
         keys = [cell.key for cell in cells if all(word in str(cell.key) for word in words)]
     else:
-        keys = [cell.key for cell in cells if falls_short(cell)]
+        keys = [c.key for c in cells if c.key.mode == EAGER and falls_short(c)]
     parts = [_head(described(given.threads))]
     for key in keys:
         print(key, flush=True)  # a script
@@ -76,7 +76,8 @@ def _head(machine: Mapping[str, object]) -> str:
         "Written by `python -m tests.benchmarks.profiles` for the cells of"
         " [benchmarks.md](benchmarks.md) that fall short of a budget: slower than a library beyond"
         f" noise, below the factor wanted of decoding at {SMALL}, or too far from a floor at"
-        f" {LARGE}. Microseconds of one unit of work (a prefill, a training step, one token), and"
+        f" {LARGE}. Compiled cells are asked for by name (`--only`): their kernels have no names of"
+        " operations. Microseconds of one unit of work (a prefill, a training step, one token), and"
         " how many calls of a kernel it makes; the time of a kernel is its own, as torch's"
         f" profiler tells, and the whole is the median of {ROUNDS} runs without the profiler,"
         f" which slows down what stands between kernels. {on}."
