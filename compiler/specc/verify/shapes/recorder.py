@@ -21,9 +21,7 @@ from specc.verify.shapes.places import Kind, Place, Scope
 
 @dataclass(frozen=True)
 class Seen:
-    """A value: the shapes of its tensors, None for None and for a slice, which is taken in place of
-    places, and a type's name for anything else.
-    """
+    """A value: the shapes of its tensors, None for None, and a type's name for anything else."""
 
     leaves: tuple[tuple[int, ...] | str | None, ...]
     is_tuple: bool
@@ -37,6 +35,11 @@ class Seen:
     def is_empty(self) -> bool:
         """Whether nothing in it has a shape."""
         return not any(isinstance(leaf, tuple) for leaf in self.leaves)
+
+    @property
+    def stands_for_none(self) -> bool:
+        """Whether it is what a type may allow in place of a tensor: None, or a slice of rows."""
+        return self.is_empty and (None in self.leaves or self.leaves == (slice.__name__,))
 
     def __str__(self) -> str:
         words = [_words(leaf) for leaf in self.leaves]
@@ -210,4 +213,4 @@ def seen(value: object) -> Seen:
 def _leaf(value: object) -> tuple[int, ...] | str | None:
     if isinstance(value, Tensor):
         return tuple(value.shape)
-    return None if value is None or isinstance(value, slice) else type(value).__name__
+    return None if value is None else type(value).__name__

@@ -106,7 +106,7 @@ class _Search:
             self.deepest, self.numbers = index, numbers
         number, seen = self.observations[index]
         place = self.places[number]
-        if seen.is_empty and None in seen.leaves and place.is_optional:
+        if seen.stands_for_none and place.is_optional:
             yield from self.solutions(index + 1, numbers, used)
             return
         for i, reading in enumerate(place.statement.readings):

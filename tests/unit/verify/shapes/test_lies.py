@@ -6,7 +6,7 @@ from specc.render.header import LEGEND
 from specc.verify.shapes import LoadError, UncallableError, examine
 from specc.verify.shapes.legend import CONFIG_FIELDS, ROWS, Length, read_legend
 from specc.verify.shapes.survey import survey
-from tests.unit.verify.shapes.files import TRUE
+from tests.unit.verify.shapes.files import ROOT, TRUE
 
 
 def edited(old, new):
@@ -22,6 +22,14 @@ def test_a_true_file_has_no_lies():
     observed = examine(TRUE)
     assert [str(lie) for lie in observed.lies] == []
     assert observed.count == 17
+
+
+def test_a_slice_passes_where_the_type_says_so():
+    text = (ROOT / "generated" / "llama_3_2_1b.py").read_text(encoding="utf-8")
+    assert text.count(") -> Tensor | slice:") == 1
+    assert examine(text).lies == ()
+    (lie,) = examine(text.replace(") -> Tensor | slice:", ") -> Tensor:")).lies
+    assert "# [B, T]: what is returned is slice" in lie.message
 
 
 @pytest.mark.parametrize(
