@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from time import perf_counter
 
 import torch
 from torch.profiler import ProfilerActivity, profile
@@ -24,7 +23,7 @@ from tests.benchmarks.peers import BY_FAMILY, PEERS
 from tests.benchmarks.report import LARGE, OURS, SMALL, falls_short
 from tests.benchmarks.shapes import ROOT, Shape
 from tests.benchmarks.speed import be_quiet
-from tests.benchmarks.timing import Work
+from tests.benchmarks.timing import Work, once
 from tests.prove.tables import table
 
 DOCS = ROOT / "docs"
@@ -92,7 +91,7 @@ def _profiled(key: Key) -> dict[str, Spent]:
 
 
 def _spent(work: Work) -> Spent:
-    whole = median(_seconds(work) for _ in range(ROUNDS)) / work.units * MILLION
+    whole = median(once(work) for _ in range(ROUNDS)) / work.units * MILLION
     work.ready()
     with profile(activities=[ProfilerActivity.CPU]) as profiler:
         work.do()
@@ -104,13 +103,6 @@ def _spent(work: Work) -> Spent:
         for event in profiler.key_averages()
     }
     return Spent(whole, kernels)
-
-
-def _seconds(work: Work) -> float:
-    work.ready()
-    start = perf_counter()
-    work.do()
-    return perf_counter() - start
 
 
 def _table(found: Mapping[str, Spent]) -> str:

@@ -48,15 +48,16 @@ def interleaved(ways: Mapping[str, Work], seconds: float) -> dict[str, list[floa
 
 def _repeats(work: Work) -> int:
     """Calls of one sample; the first of two calls warms up."""
-    _once(work)
-    return min(100, max(1, ceil(SHORTEST / _once(work))))
+    once(work)
+    return min(100, max(1, ceil(SHORTEST / once(work))))
 
 
 def _sample(work: Work, repeats: int) -> float:
-    return sum(_once(work) for _ in range(repeats)) / repeats / work.units
+    return sum(once(work) for _ in range(repeats)) / repeats / work.units
 
 
-def _once(work: Work) -> float:
+def once(work: Work) -> float:
+    """Seconds of the work, without what comes before it."""
     work.ready()
     start = perf_counter()
     work.do()

@@ -42,7 +42,7 @@ from specc.render.methods import Forward, Method
 from specc.render.names import Names, Tables
 from specc.render.norms import NormTable
 from specc.render.position_wise import FeedForwardTable
-from specc.render.positions import PositionTable, Turns, looks_up_slices, turns_shape
+from specc.render.positions import PositionTable, Turns, turns_shape
 from specc.render.reset import reset_lines
 from specc.render.shells import shared_blocks
 from specc.render.stack import StackText
@@ -290,7 +290,7 @@ def model_sections(plan: FilePlan) -> list[str]:
 
 def _stack_texts(plan: FilePlan, patterns: list[Pattern]) -> list[StackText]:
     model = plan.model
-    tables = Tables(plan.positions.constructions(), looks_up_slices(model.stacks))
+    tables = Tables(plan.positions.constructions(), plan.positions.sliced)
     return [
         StackText(
             stack,

@@ -81,7 +81,7 @@ class PositionTable:
     def __init__(self, model: Model, alibi_view: ViewText | None) -> None:
         parts = list(dict.fromkeys(walk(model.stacks)))
         self._alibi_view = alibi_view
-        self._sliced = looks_up_slices(model.stacks)
+        self.sliced = looks_up_slices(model.stacks)  # what unpadded tokens take of the tables
         self._rotaries = [p for p in parts if isinstance(p, Rotary)]
         self._sinusoids = [p for p in parts if isinstance(p, Sinusoidal)]
         self._alibis = [p for p in parts if isinstance(p, Alibi)]
@@ -138,7 +138,7 @@ class PositionTable:
             name=cls.name,
             letter=letter,
             padded=padded,
-            sliced=self._sliced,
+            sliced=self.sliced,
             place=self._place(padded),
             move=self._move(letter, padded),
             init_parameters=("self", "config: Config", *cls.parameters),
@@ -150,13 +150,13 @@ class PositionTable:
 
     def _place(self, padded: bool) -> str:
         """The type of a table's positions."""
-        if not self._sliced:
+        if not self.sliced:
             return "Tensor"
         return "Tensor | slice" if padded else "slice"
 
     def _move(self, letter: str, padded: bool) -> str:
         """What a look-up is given and gives."""
-        given = ["T rows" if self._sliced else "[T]", *["[B, T]"] * padded]
+        given = ["T rows" if self.sliced else "[T]", *["[B, T]"] * padded]
         found = [f"2 x [T, {letter}/2]", *[f"2 x [B, 1, T, {letter}/2]"] * padded]
         return f"{' or '.join(given)} -> {' or '.join(found)}"
 
