@@ -65,6 +65,7 @@ class Model:
     heads: tuple[Head, ...]
     cache: bool
     generate: bool  # tokens one after another, from a language model head and a cache
+    cpu_decode: bool  # products with few rows are shared by all cores; no part of what they are
     attention_weights: bool  # forward takes the layers whose attention weights it should return
     citations: tuple[Citation, ...]
 

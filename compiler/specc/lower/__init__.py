@@ -47,6 +47,7 @@ def _build(spec: schema.Spec, names: Names, settled: Settled) -> Model:
         heads=heads,
         cache="cache" in spec.features,
         generate="generate" in spec.features,
+        cpu_decode="cpu_decode" in spec.features,
         attention_weights="attention_weights" in spec.outputs,
         citations=(),
     )

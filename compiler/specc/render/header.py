@@ -47,6 +47,8 @@ LEGEND = {
     "A": "chosen experts",
     "G": "expert groups",
     "J": "an expert's tokens",
+    "I": "product inputs",
+    "Z": "block outputs",
 }
 
 ORDER = [

@@ -43,6 +43,7 @@ from specc.render.names import Names, Tables
 from specc.render.norms import NormTable
 from specc.render.position_wise import FeedForwardTable
 from specc.render.positions import PositionTable, Turns, turns_shape
+from specc.render.products import shared_by_cores
 from specc.render.reset import reset_lines
 from specc.render.shells import shared_blocks
 from specc.render.stack import StackText
@@ -352,15 +353,18 @@ def render(model: Model, layout: Layout | None = None) -> str:
     config = config_section(model, plan.cite)
     turns = turns_shape(model)
     views = {v.type_name: v for v in plan.views.values() if v.type_name is not None}
-    body = [
-        config,
-        *(section("model/view", view=view, turns=turns) for view in views.values()),
-        *([cache_section(model)] if model.cache else []),
+    parts = [
         *helper_sections(model, plan.views),
         *plan.norms.sections(),
         *plan.positions.sections(),
         *plan.class_sections(),
         *model_sections(plan),
+    ]
+    body = [
+        config,
+        *(section("model/view", view=view, turns=turns) for view in views.values()),
+        *([cache_section(model)] if model.cache else []),
+        *(shared_by_cores(parts) if model.cpu_decode else parts),
         *([_loader(model, layout)] if layout else []),
     ]
     text = "\n\n\n".join(part.rstrip() for part in body)

@@ -280,7 +280,7 @@ class Spec(Node):
     kind: Literal["decoder", "encoder", "encoder_decoder", "features"]
     paper: Paper | None = None
     source: Source | None = None
-    features: tuple[Literal["cache", "generate"], ...]
+    features: tuple[Literal["cache", "generate", "cpu_decode"], ...]
     outputs: tuple[Literal["attention_weights"], ...] = ()
     vocab_size: Count | None  # None: features
     d_model: Count

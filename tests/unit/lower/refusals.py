@@ -233,6 +233,11 @@ CASES = {
         "features",
         "so it needs a cache",
     ),
+    "cpu_decode_without_a_cache": (
+        {"features": ("cpu_decode",)},
+        "features",
+        "so it needs a cache",
+    ),
     "generate_without_tokens": (
         {"features": ("cache", "generate"), "heads": ({"kind": "features"},)},
         "features",

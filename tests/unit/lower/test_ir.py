@@ -174,6 +174,7 @@ def test_a_whole_model_by_hand():
         ),
         cache=True,
         generate=False,
+        cpu_decode=False,
         attention_weights=False,
         citations=(),
     )

@@ -55,6 +55,12 @@ def _cache(spec: schema.Spec) -> Iterator[Diagnostic]:
     if "generate" in spec.features:
         yield from _generate(spec)
     if "cache" not in spec.features:
+        if "cpu_decode" in spec.features:
+            yield Diagnostic(
+                ("features",),
+                "cpu_decode is for steps of one token, so it needs a cache",
+                "write `features: [cache, cpu_decode]`",
+            )
         return
     if spec.kind not in ("decoder", "encoder_decoder"):
         yield Diagnostic(

@@ -15,7 +15,7 @@ _PER_TYPE = ("Block", "Attention", "CrossAttention", "FeedForward", "MixtureOfEx
 _CLASSES = {
     *_PER_TYPE,
     *("Config", "View", "LayerCache", "Cache", "Output", "LayerNorm", "RMSNorm", "Tensor", "F"),
-    *("SinusoidalTable", "RotaryTable", "Alibi", "NamedTuple", "Encoder", "Decoder"),
+    *("SinusoidalTable", "RotaryTable", "Alibi", "NamedTuple", "Linear", "Encoder", "Decoder"),
 }
 # What a model may hold beside its classifiers.
 _PER_STACK = ("layers", "embedding_norm", "position", "position_embedding", "norm")

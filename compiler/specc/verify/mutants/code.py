@@ -368,6 +368,11 @@ CALLS = (
         "F.linear(_x, self.embedding.weight)",
         "F.linear(_x, self.embedding.weight.detach())",
     ),
+    swap(
+        "the tied matrix of few rows is a copy",
+        "linear(_x, self.embedding.weight)",
+        "linear(_x, self.embedding.weight.detach())",
+    ),
 )
 
 CODE_MUTANTS: tuple[CodeMutant, ...] = (

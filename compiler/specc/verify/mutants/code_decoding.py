@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from specc.ir.heads import Tied
+from specc.ir.layers import Linear
+from specc.ir.model import Model
+from specc.ir.walk import walk
 from specc.verify.mutants.code_mutant import swap
+
+
+def _has_bias(model: Model) -> bool:
+    """Whether any product has a bias."""
+    parts = list(walk(model.stacks + model.heads))
+    linears = (part.bias for part in parts if isinstance(part, Linear))
+    ties = (part.bias_name is not None for part in parts if isinstance(part, Tied))
+    return any((*linears, *ties))
+
 
 DECODING = (
     swap("last_only cuts the first column", "x[:, -1:]", "x[:, :1]"),
@@ -64,4 +77,13 @@ DECODING = (
     swap("wrong numbers of new tokens let in", "not 0 <= max_new_tokens < end", "False"),
     swap("wrong temperatures let in", "temperature < 0", "False"),
     swap("top_p not checked", "not 0 < top_p <= 1", "False"),
+    swap("bias of few rows lost", "y + bias.to(y)", "y", needs=_has_bias),
+    swap("blocks interleaved", "_y.permute(2, 0, 1)", "_y.permute(2, 1, 0)"),
+    swap("outputs behind the blocks lost", "whole < weight.size(0)", "False"),
+    swap("outputs behind the blocks of other rows", "weight[whole:]", "weight[: -whole or None]"),
+    swap(
+        "few rows mixed",
+        "x.reshape(1, -1, width).mT",
+        "x.reshape(1, width, -1)",
+    ),
 )

@@ -317,7 +317,14 @@ FEATURES: tuple[Feature, ...] = (
             "other position": {"encoder": {"position": {"kind": "learned"}}},
         },
     ),
-    Feature("cache", {"no": {"features": []}, "yes": {"features": ["cache"]}}),
+    Feature(
+        "cache",
+        {
+            "no": {"features": []},
+            "yes": {"features": ["cache"]},
+            "cpu": {"features": ["cache", "cpu_decode"]},
+        },
+    ),
     Feature("attention weights", {"no": {}, "yes": {"outputs": ["attention_weights"]}}),
     Feature("dropout", {"none": {}, "everywhere": {"dropout": 0.1}}),
     Feature(
