@@ -64,6 +64,7 @@ bench: $(peers) ## how fast generated files run beside four libraries, builds, e
 	$(bin)/python tests/benchmarks/build_all.py
 	$(bin)/python tests/benchmarks/experts.py
 	$(bin)/python tests/benchmarks/convert.py
+	$(bin)/python -m tests.benchmarks.few_rows
 	$(bin)/python -m tests.benchmarks.speed; met=$$?; $(bin)/python -m tests.benchmarks.profiles && exit $$met
 
 clean: ## remove .venv and every cache

@@ -34,6 +34,16 @@ def test_the_calls_work():
     assert names["logits"].shape == (1, 1, 11)
 
 
+def test_a_large_model_is_built_once():
+    with loaded(compile_spec(text=block("yaml")).text, "small_lm") as file:
+        small = file.config_class(vocab_size=11, d_model=16, n_layers=1, d_ff=8)
+        names = {"torch": torch, "SmallLm": lambda: file.model_class(small)}
+        exec(compile(block("python", 2), "README.md", "exec"), names)
+        logits = names["model"].eval()(torch.randint(11, (3, 5)))
+    assert logits.isfinite().all()
+    assert logits.std() > 0
+
+
 def test_the_code_is_what_the_spec_gives():
     assert block("python") in compile_spec(text=block("yaml")).text
 
