@@ -325,7 +325,7 @@ def model(
     cache = kind in (Kind.DECODER, Kind.ENCODER_DECODER)
     title = "Tiny"
     parts = tuple(stacks), tuple(heads)
-    return Model("tiny", title, title, kind, None, None, *parts, cache, False, weights, ())
+    return Model("tiny", title, title, kind, None, None, *parts, cache, False, False, weights, ())
 
 
 def tied_head(inputs: TokenInput, bias: bool = False) -> LanguageModelHead:

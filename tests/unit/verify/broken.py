@@ -57,8 +57,8 @@ BROKEN = (
     Broken(
         "gradient_float64",
         "llama_3_2_1b",
-        "F.linear(self.norm(x), self.embedding.weight)",
-        "F.linear(self.norm(x), self.embedding.weight.detach())",
+        "linear(self.norm(x), self.embedding.weight)",
+        "linear(self.norm(x), self.embedding.weight.detach())",
         "embedding.weight",
     ),
     Broken(
@@ -235,7 +235,7 @@ BROKEN = (
 # The same mistake in the second place where a broken file needs it.
 ALSO = {
     "ties": (
-        "F.linear(self.norm(x), self.embedding.weight)",
-        "F.linear(self.norm(x), self.head[0])",
+        "linear(self.norm(x), self.embedding.weight)",
+        "linear(self.norm(x), self.head[0])",
     )
 }
