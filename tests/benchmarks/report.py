@@ -162,11 +162,10 @@ def _method() -> str:
         f" batch {batches}. Decode: one step behind a prompt, batch 1, mean over {steps} steps;"
         " compiled, transformers has its StaticCache. Compiled is `torch.compile` as it is by"
         " default. Both specs ask for `cpu_decode`. Start-up: a fresh process that imports torch"
-        " and the library, builds the model with random weights (the generated file on the meta"
-        " device first, as the README does) and runs 64 tokens. x-transformers has no biases in"
-        " GPT-2's attention and norms: they are 0 in all, and it has fewer parameters to train."
-        " Dropout is 0. Floors: the bare matrix products of the prefill; reading every weight"
-        " once, by products with a vector or by sums, whichever is faster."
+        " and the library, builds the model with random weights and runs 64 tokens. x-transformers"
+        " has no biases in GPT-2's attention and norms: they are 0 in all, and it has fewer"
+        " parameters to train. Dropout is 0. Floors: the bare matrix products of the prefill;"
+        " reading every weight once, by products with a vector or by sums, whichever is faster."
     )
 
 

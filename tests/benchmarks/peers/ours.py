@@ -44,7 +44,6 @@ class Ours(Decoding):
         made = f"{self.shape.model.class_name}(Config(**{dict(self.shape.numbers)!r}))"
         return (
             f"from {self.shape.file.stem} import Config, {self.shape.model.class_name}\n"
-            f"with torch.device('meta'):\n    model = {made}.eval()\n"
-            "model.to_empty(device='cpu').reset_parameters()\n"
+            f"model = {made}.eval()\n"
             "model(tokens)\n"
         )
