@@ -152,7 +152,7 @@ def _shared(draw: DrawFn, kind: str) -> Tree:
     if kind != "features":
         optional["embedding"] = embeddings(kind)
     if kind in ("decoder", "encoder_decoder"):
-        optional["features"] = st.sampled_from([["cache"], []])
+        optional["features"] = st.sampled_from([["cache"], ["cache", "cpu_decode"], []])
     if kind in ("decoder", "encoder"):
         optional["outputs"] = st.just(["attention_weights"])
     found = draw(st.fixed_dictionaries({}, optional=optional))
