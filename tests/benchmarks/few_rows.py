@@ -18,10 +18,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from specc.artifact import Artifact
-from specc.loading import import_artifact
-from tests.benchmarks.machine import described
-from tests.benchmarks.shapes import GENERATED, GPT2, ROOT
+from tests.benchmarks.machine import described, in_short
+from tests.benchmarks.shapes import GENERATED, GPT2, ROOT, names_in
 from tests.benchmarks.timing import Work, interleaved
 from tests.prove.tables import table
 
@@ -41,8 +39,7 @@ def main() -> int:
     parser.add_argument("--table", type=Path, default=ROOT / "docs" / "few_rows.md")
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
-    text = (GENERATED / f"{GPT2}.py").read_text(encoding="utf-8")
-    linear: Product = vars(import_artifact(Artifact(f"{GPT2}.py", text)))["linear"]
+    linear: Product = names_in(GENERATED / f"{GPT2}.py")["linear"]
     with torch.inference_mode():
         lines = [_line(linear, shape, rows) for shape in SHAPES for rows in ROWS]
     head = ["outputs", "inputs", "rows", f"{READING}, us", f"{TORCH}, us", f"{OURS}, us", "faster"]
@@ -74,13 +71,12 @@ def _taking_turns(do: Callable[[Tensor], Tensor], weights: list[Tensor]) -> Work
 
 
 def _head(machine: dict[str, str]) -> str:
-    on = ", ".join(f"{name} {machine[name]}" for name in ("processor", "torch", "cores"))
     return (
         "# Products with few rows\n\n"
         "Written by `python -m tests.benchmarks.few_rows`. The product of a weight with one to four"
         " rows, a token of so many texts, by `F.linear` and by the `linear` of a generated file"
         " whose spec asks for `cpu_decode`; and the sum of the weight's numbers, which reads them"
-        f" once. Float32, medians, weights that no cache holds. {on}."
+        f" once. Float32, medians, weights that no cache holds. {in_short(machine)}."
     )
 
 

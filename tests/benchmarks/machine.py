@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -25,6 +26,11 @@ def described(threads: int) -> dict[str, str]:
         "torch": torch.__version__,
     }
     return known | {name: found or "absent" for name, found in versions().items()}
+
+
+def in_short(machine: Mapping[str, object]) -> str:
+    """What `described` says, as far as a page of one table needs it."""
+    return ", ".join(f"{name} {machine[name]}" for name in ("processor", "torch", "cores"))
 
 
 def load() -> float:

@@ -18,7 +18,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from tests.benchmarks.cells import EAGER, START, Key, made_ready, stored_cells
-from tests.benchmarks.machine import described
+from tests.benchmarks.machine import described, in_short
 from tests.benchmarks.peers import BY_FAMILY, PEERS
 from tests.benchmarks.report import LARGE, OURS, SMALL, falls_short
 from tests.benchmarks.shapes import ROOT, Shape
@@ -69,7 +69,6 @@ def _given() -> argparse.Namespace:
 
 
 def _head(machine: Mapping[str, object]) -> str:
-    on = ", ".join(f"{name} {machine[name]}" for name in ("processor", "torch", "cores"))
     return (
         "# Where the time goes\n\n"
         "Written by `python -m tests.benchmarks.profiles` for the cells of"
@@ -79,7 +78,7 @@ def _head(machine: Mapping[str, object]) -> str:
         " operations. Microseconds of one unit of work (a prefill, a training step, one token), and"
         " how many calls of a kernel it makes; the time of a kernel is its own, as torch's"
         f" profiler tells, and the whole is the median of {ROUNDS} runs without the profiler,"
-        f" which slows down what stands between kernels. {on}."
+        f" which slows down what stands between kernels. {in_short(machine)}."
     )
 
 

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from specc.artifact import Artifact
 from specc.ir.model import Model
 from specc.ir.parameters import parameters
 from specc.ir.walk import resize
+from specc.loading import import_artifact
 from specc.pipeline import read_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,6 +41,11 @@ _MORE: Mapping[str, Numbers] = {
     GPT2: {"max_seq_len": 1024, "dropout": 0.0},  # what is dropped would differ
     LLAMA: {"max_seq_len": 1024, "norm_eps": 1e-12},  # x-transformers knows no other
 }
+
+
+def names_in(file: Path) -> dict[str, Any]:
+    """What a generated file defines."""
+    return vars(import_artifact(Artifact(file.name, file.read_text(encoding="utf-8"))))
 
 
 @dataclass(frozen=True)

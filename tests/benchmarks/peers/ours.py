@@ -6,9 +6,8 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from specc.artifact import Artifact
-from specc.loading import import_artifact
 from tests.benchmarks.peers.peer import Decoding
+from tests.benchmarks.shapes import names_in
 
 
 class Ours(Decoding):
@@ -18,8 +17,7 @@ class Ours(Decoding):
     package = ""
 
     def build(self) -> nn.Module:
-        text = self.shape.file.read_text(encoding="utf-8")
-        names = vars(import_artifact(Artifact(self.shape.file.name, text)))
+        names = names_in(self.shape.file)
         config = names["Config"](**self.shape.numbers)
         live: nn.Module = names[self.shape.model.class_name](config)
         live.load_state_dict(self.shape.weights)

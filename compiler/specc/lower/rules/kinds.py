@@ -54,13 +54,8 @@ def _tokens(spec: schema.Spec) -> Iterator[Diagnostic]:
 def _cache(spec: schema.Spec) -> Iterator[Diagnostic]:
     if "generate" in spec.features:
         yield from _generate(spec)
+    yield from _needs_cache(spec, "cpu_decode", "cpu_decode is for steps of one token")
     if "cache" not in spec.features:
-        if "cpu_decode" in spec.features:
-            yield Diagnostic(
-                ("features",),
-                "cpu_decode is for steps of one token, so it needs a cache",
-                "write `features: [cache, cpu_decode]`",
-            )
         return
     if spec.kind not in ("decoder", "encoder_decoder"):
         yield Diagnostic(
@@ -78,13 +73,17 @@ def _cache(spec: schema.Spec) -> Iterator[Diagnostic]:
         )
 
 
-def _generate(spec: schema.Spec) -> Iterator[Diagnostic]:
-    if "cache" not in spec.features:
+def _needs_cache(spec: schema.Spec, feature: str, why: str) -> Iterator[Diagnostic]:
+    if feature in spec.features and "cache" not in spec.features:
         yield Diagnostic(
             ("features",),
-            "generate reads one new token a step, so it needs a cache",
-            "write `features: [cache, generate]`",
+            f"{why}, so it needs a cache",
+            f"write `features: [cache, {feature}]`",
         )
+
+
+def _generate(spec: schema.Spec) -> Iterator[Diagnostic]:
+    yield from _needs_cache(spec, "generate", "generate reads one new token a step")
     if not any(isinstance(head, schema.LanguageModelHead) for head in spec.heads):
         yield Diagnostic(("features",), "generate needs a head that predicts tokens")
 
